@@ -1,0 +1,210 @@
+//! What the server wants to be true on GitHub, as plain data.
+//!
+//! Every effect carries a key of ours and is idempotent: whoever carries it out first looks for its own
+//! earlier work. The order of a plan's effects is the order in which they are carried out.
+
+use super::{CheckRunId, CommentId, IssueKind, IssueNumber, PullNumber, RepoRef, Sha, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// One change to be made on GitHub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+pub enum Effect {
+    /// The label exists in the repository (created if missing, never changed).
+    EnsureLabel {
+        /// Where.
+        repo: RepoRef,
+        /// What it is to look like when we create it.
+        label: LabelSpec,
+    },
+    /// An Issue with this key is open; found by its marker before it is created.
+    OpenIssue(OpenIssueEffect),
+    /// The Issue is closed; a comment is left first if one is given.
+    CloseIssue {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: IssueNumber,
+        /// Left before closing.
+        comment: Option<CommentEffect>,
+        /// `true`: closed as not planned; `false`: closed as completed.
+        not_planned: bool,
+    },
+    /// These labels are on the Issue or pull request.
+    AddLabels {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: IssueNumber,
+        /// Their names.
+        labels: Vec<String>,
+    },
+    /// This label is not on the Issue or pull request.
+    RemoveLabel {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: IssueNumber,
+        /// Its name.
+        label: String,
+    },
+    /// A comment with this key stands on the Issue or pull request.
+    Comment(CommentEffect),
+    /// The check-run with this external id says this.
+    CheckRun(CheckRunEffect),
+    /// The pull request is closed without a merge.
+    ClosePull {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: PullNumber,
+    },
+}
+
+/// A label as we create it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LabelSpec {
+    /// The name; at most 50 characters on GitHub.
+    pub name: String,
+    /// Six hexadecimal digits without `#`.
+    pub color: String,
+    /// At most 100 characters on GitHub.
+    pub description: String,
+}
+
+/// An Issue to be open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenIssueEffect {
+    /// Where.
+    pub repo: RepoRef,
+    /// Our key, also written into the body as a marker (see `plan::render`).
+    pub key: String,
+    /// What it is for.
+    pub kind: IssueKind,
+    /// One line.
+    pub title: String,
+    /// Markdown, at most 65,536 bytes, marker included.
+    pub body: String,
+    /// Label names.
+    pub labels: Vec<String>,
+    /// The head SHA it speaks about.
+    pub head_sha: Sha,
+    /// The nonce of its markers (D Issues).
+    pub nonce: Option<String>,
+}
+
+/// A comment to stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommentEffect {
+    /// Where.
+    pub repo: RepoRef,
+    /// On which Issue or pull request.
+    pub number: IssueNumber,
+    /// Our key, also written into the body as a marker.
+    pub key: String,
+    /// Markdown, at most 65,536 bytes, marker included.
+    pub body: String,
+    /// What to do when a comment with this key stands already.
+    pub mode: CommentMode,
+}
+
+/// What happens to an earlier comment with the same key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommentMode {
+    /// It stays as it is.
+    Once,
+    /// It is edited in place when its text differs.
+    Edit,
+}
+
+/// A check-run to say something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRunEffect {
+    /// Where.
+    pub repo: RepoRef,
+    /// The commit it stands on.
+    pub head_sha: Sha,
+    /// Its name, such as `L1.C3`.
+    pub name: String,
+    /// Our key: one check-run a key and commit.
+    pub external_id: String,
+    /// Our check-run as far as we know it.
+    pub known: Option<CheckRunId>,
+    /// How it concluded; `None` while it is in progress.
+    pub conclusion: Option<CheckConclusion>,
+    /// What it says.
+    pub output: CheckOutput,
+    /// Buttons, at most three.
+    pub actions: Vec<CheckAction>,
+    /// Where "Details" leads.
+    pub details_url: Option<String>,
+    /// Does its text name the Issue of this plan? Then the Issue's outcome is written into it.
+    pub names_issue: bool,
+}
+
+/// The conclusions this program gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckConclusion {
+    /// May merge as far as this check goes.
+    Success,
+    /// May not.
+    Failure,
+    /// Says something, decides nothing.
+    Neutral,
+}
+
+/// The texts of a check-run; each at most 65,535 bytes on GitHub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckOutput {
+    /// One line.
+    pub title: String,
+    /// Markdown.
+    pub summary: String,
+    /// Markdown, the details.
+    pub text: String,
+}
+
+/// A button of a check-run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckAction {
+    /// At most 20 characters.
+    pub label: String,
+    /// At most 40 characters.
+    pub description: String,
+    /// At most 20 characters.
+    pub identifier: String,
+}
+
+/// What became of one effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// It is so now, and nothing more is to be remembered.
+    Done,
+    /// The check-run stands.
+    CheckRun {
+        /// Its id.
+        id: CheckRunId,
+    },
+    /// The Issue is open.
+    Issue {
+        /// Its number.
+        number: IssueNumber,
+        /// When it was opened, by GitHub's clock.
+        opened_at: Timestamp,
+        /// Its page.
+        url: String,
+    },
+    /// The comment stands.
+    Comment {
+        /// Its id.
+        id: CommentId,
+    },
+    /// GitHub will not have it (410 Issues switched off, 403 no permission, 404 gone); the rest of the plan goes on.
+    Refused {
+        /// Why, for people.
+        reason: String,
+    },
+}

@@ -1,0 +1,31 @@
+//! The words of the product: ids, axes and quadrants, facts, triggers, state, effects.
+//!
+//! Plain data, no I/O, no clock, no environment. Every other module may name this one; this one names
+//! nobody. A fact that could not be fetched is [`Known::Unknown`] with its cause, never an empty list.
+
+mod effect;
+mod facts;
+mod ids;
+mod known;
+mod quadrant;
+mod state;
+mod time;
+mod trigger;
+
+pub use effect::{
+    CheckAction, CheckConclusion, CheckOutput, CheckRunEffect, CommentEffect, CommentMode, Effect,
+    LabelSpec, OpenIssueEffect, Outcome,
+};
+pub use facts::{
+    Account, AccountType, CheckRunFact, CommitFact, Facts, FactsError, FileChange, FileStatus,
+    LabelAction, LabelEvent,
+};
+pub use ids::{
+    AccountId, AppId, CheckRunId, CommentId, DeliveryId, IdError, InstallationId, IssueNumber,
+    PullNumber, RepoId, RepoName, RepoRef, Sha,
+};
+pub use known::Known;
+pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
+pub use state::{IssueKind, IssueRef, PullState, Witness};
+pub use time::{Timestamp, TimestampError};
+pub use trigger::{Subject, Trigger};

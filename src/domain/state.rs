@@ -1,0 +1,87 @@
+//! What the server remembers of one pull request between evaluations.
+
+use super::{CheckRunId, IssueNumber, PullNumber, Quadrant, RepoRef, Sha, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The place of an entry in the audit log, enough to find it and to see that it was not replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// Its sequence number, from 1.
+    pub seq: u64,
+    /// `sha256:` and 64 hexadecimal digits.
+    pub hash: String,
+}
+
+/// What an Issue of ours is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IssueKind {
+    /// A D decision that waits for an owner.
+    PendingOwner,
+    /// The trail of a B decision.
+    AuditB,
+    /// The trail of a C decision.
+    AuditC,
+}
+
+/// One open Issue of ours about a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IssueRef {
+    /// Where it stands.
+    pub repo: RepoRef,
+    /// Its number there.
+    pub number: IssueNumber,
+    /// What it is for.
+    pub kind: IssueKind,
+    /// Our key of it: the same key is never opened twice.
+    pub key: String,
+    /// The head SHA it speaks about.
+    pub head_sha: Sha,
+    /// The nonce of its markers (D Issues).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
+    /// When it was opened, by GitHub's clock.
+    pub opened_at: Timestamp,
+}
+
+/// The state of one pull request as the server last left it.
+///
+/// Kept by the store as JSON; a member that is added must have a default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullState {
+    /// The base repository.
+    pub repo: RepoRef,
+    /// The number.
+    pub number: PullNumber,
+    /// The head SHA last seen.
+    pub head_sha: Sha,
+    /// When it became the head, by this server's knowledge.
+    pub head_since: Timestamp,
+    /// A digest of all that the pull request itself showed when it was last judged in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// The verdict on `head_sha`, once there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quadrant: Option<Quadrant>,
+    /// Digest of the last decision (head, base, votes, policy): equal digests say the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// The audit entry of that decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witness: Option<Witness>,
+    /// Our check-run on `head_sha`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check_run: Option<CheckRunId>,
+    /// Digest of what that check-run says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check_digest: Option<String>,
+    /// Our open Issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<IssueRef>,
+    /// Why the Issue that should be open is not (Issues switched off, no permission); retried by the tick.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue_refused: Option<String>,
+    /// Is the pull request closed or merged?
+    #[serde(default)]
+    pub closed: bool,
+}

@@ -1,0 +1,2 @@
+//! The quadgate program.
+fn main() {}
