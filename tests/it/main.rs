@@ -1,2 +1,3 @@
-//! Integration tests.
-fn main() {}
+//! The integration tests: one binary, one module a subject.
+
+mod architecture;
