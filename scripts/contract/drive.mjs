@@ -1,0 +1,113 @@
+// Drives the product against the emulated GitHub, then replays GitHub's recorded payloads.
+//   node drive.mjs GITHUB_URL WEBHOOK_URL SECRET MODULES
+// Prints one line a check and `N passed, N failed`; exits 1 when one failed. Bounded: every wait has a limit.
+import { createHmac, randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const [github, webhook, secret, modules] = process.argv.slice(2);
+const REPO = '/repos/my-org/org-repo';
+let passed = 0;
+let failed = 0;
+const check = (name, good, seen = '') => {
+  good ? (passed += 1) : (failed += 1);
+  console.log(`${good ? 'ok  ' : 'FAIL'} ${name}${good ? '' : `: ${JSON.stringify(seen)?.slice(0, 600)}`}`);
+};
+
+async function call(method, route, body, token = 'token_octocat') {
+  const answer = await fetch(github + route, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text ? JSON.parse(text) : null };
+}
+
+async function until(name, read, good, seconds = 20) {
+  const end = Date.now() + seconds * 1000;
+  let seen;
+  do {
+    seen = await read();
+    if (good(seen)) {
+      check(name, true);
+      return seen;
+    }
+    await new Promise((go) => setTimeout(go, 150));
+  } while (Date.now() < end);
+  check(name, false, seen);
+  return seen;
+}
+
+const checkRuns = async (sha) => (await call('GET', `${REPO}/commits/${sha}/check-runs`)).body?.check_runs ?? [];
+const pendingIssues = async (state = 'open') =>
+  ((await call('GET', `${REPO}/issues?state=${state}&labels=decision:pending-owner`)).body ?? []).filter((i) => !i.pull_request);
+
+async function openPull(name) {
+  const main = (await call('GET', `${REPO}/git/ref/heads/main`)).body.object.sha;
+  await call('POST', `${REPO}/git/refs`, { ref: `refs/heads/${name}`, sha: main });
+  const put = await call('PUT', `${REPO}/contents/${name}.md`, {
+    message: `Add ${name}\n\nAgent-Session: s_ab12-cd\n`,
+    content: Buffer.from(`# ${name}\n`).toString('base64'),
+    branch: name,
+  });
+  if (put.status >= 300) console.log('note: contents answered', put.status, JSON.stringify(put.body).slice(0, 200));
+  const pull = await call('POST', `${REPO}/pulls`, { title: `Add ${name}`, head: name, base: 'main', body: 'text' });
+  check(`pull request ${name} opened in the emulator`, pull.status === 201, pull.body);
+  return pull.body;
+}
+
+async function journey() {
+  const pull = await openPull('topic-one');
+  const runs = await until(
+    'an opened pull request gets its check-run',
+    () => checkRuns(pull.head.sha),
+    (list) => list.some((run) => run.name === 'L1.C3' && run.status === 'completed'),
+  );
+  const ours = runs.filter((run) => run.name === 'L1.C3');
+  check('there is one L1.C3 and it fails: nothing is known of the files', ours.length === 1 && ours[0]?.conclusion === 'failure', ours);
+  const issues = await until('a D pull request gets its Issue', () => pendingIssues(), (list) => list.length === 1);
+  check('the Issue carries the checkpoint record', issues[0]?.body?.includes('CHECKPOINT APPROVAL REQUIRED'), issues[0]?.body);
+  return { pull, issue: issues[0] };
+}
+
+async function post(event, payload, signature) {
+  const body = Buffer.from(JSON.stringify(payload));
+  const answer = await fetch(webhook, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': event,
+      'x-github-delivery': randomUUID(),
+      'x-hub-signature-256': signature ?? `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    },
+    body,
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+async function payloads() {
+  const examples = createRequire(path.join(modules, 'package.json'))('@octokit/webhooks-examples');
+  const ours = new Set(['pull_request', 'issue_comment', 'check_run', 'check_suite', 'issues', 'installation', 'installation_repositories', 'merge_group', 'push', 'status', 'repository', 'ping']);
+  const by = {};
+  let sent = 0;
+  const bad = [];
+  for (const { name, examples: list } of examples) {
+    for (const payload of list) {
+      const { status, text } = await post(name, payload);
+      sent += 1;
+      by[status] = (by[status] ?? 0) + 1;
+      const allowed = name === 'ping' ? [200] : ours.has(name) ? [202, 204] : [204];
+      if (!allowed.includes(status)) bad.push(`${name}.${payload.action ?? ''} ${status} ${text.slice(0, 80)}`);
+    }
+  }
+  console.log(`     ${sent} recorded payloads answered`, by);
+  check('every recorded payload gets the answer of its event, none a 5xx', sent > 300 && bad.length === 0, bad.slice(0, 5));
+  const forged = await post('ping', { zen: 'x' }, `sha256=${'0'.repeat(64)}`);
+  check('a forged signature is refused', forged.status === 401, forged);
+}
+
+await journey();
+await payloads();
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
