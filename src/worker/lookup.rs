@@ -1,0 +1,63 @@
+//! Subjects that are not pull requests themselves: find the pull requests, put each to work.
+
+use super::{Bench, Done, WorkError};
+use crate::domain::{InstallationId, IssueNumber, PullNumber, RepoRef, Sha, Subject, Trigger};
+
+impl Bench {
+    /// A commit of a fork: its event named no pull request.
+    pub(super) async fn pulls_of_head(&self, repo: &RepoRef, sha: &Sha) -> Result<Done, WorkError> {
+        let known = self.store.pulls_with_head(repo.id, sha).await?;
+        let mut numbers: Vec<_> = known.iter().filter(|pull| !pull.closed).map(|pull| pull.number).collect();
+        if numbers.is_empty() {
+            numbers = self.github.pulls_with_head(repo, sha).await?;
+        }
+        for number in numbers {
+            self.look_again(repo, number, true).await?;
+        }
+        Ok(Done::nothing())
+    }
+
+    /// An Issue: ours asks about a pull request, others are none of our business.
+    pub(super) async fn pull_of_issue(&self, repo: &RepoRef, number: IssueNumber) -> Result<Done, WorkError> {
+        if let Some(pull) = self.store.pull_for_issue(repo.id, number).await? {
+            self.look_again(&pull.repo, pull.number, false).await?;
+        }
+        Ok(Done::nothing())
+    }
+
+    /// Every open pull request whose present head has not been judged.
+    pub(super) async fn pulls_of_repo(&self, repo: &RepoRef) -> Result<Done, WorkError> {
+        for pull in self.github.open_pulls(repo).await? {
+            let state = self.store.pull_state(repo.id, pull.number).await?;
+            let judged = state.is_some_and(|state| {
+                state.head_sha == pull.head_sha && state.decision.is_some() && state.issue_refused.is_none()
+            });
+            if !judged {
+                self.look_again(repo, pull.number, true).await?;
+            }
+        }
+        Ok(Done::nothing())
+    }
+
+    /// Every supervised repository of an installation.
+    pub(super) async fn repos_of_installation(&self, installation: InstallationId) -> Result<Done, WorkError> {
+        let policy = self.policy();
+        for repo in self.github.installation_repositories(installation).await? {
+            if policy.supervises(&repo.name) && !repo.archived {
+                let subject = Subject::Repo {
+                    repo: RepoRef { id: repo.id, name: repo.name, installation },
+                };
+                let trigger = Trigger { subject, deep: true, announces_head: None };
+                self.store.enqueue(trigger, self.clock.now()).await?;
+            }
+        }
+        Ok(Done::nothing())
+    }
+
+    async fn look_again(&self, repo: &RepoRef, number: PullNumber, deep: bool) -> Result<(), WorkError> {
+        let subject = Subject::Pull { repo: repo.clone(), number };
+        let trigger = Trigger { subject, deep, announces_head: None };
+        self.store.enqueue(trigger, self.clock.now()).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,218 @@
+//! The worker: claims one subject at a time under a lease, works on it, acknowledges last.
+//!
+//! Read, decide, plan, apply are functions of other modules; here they are put in order. INVARIANT: a subject is
+//! acknowledged (`Store::finish`) only when everything that it asked for is true on GitHub or is kept in the
+//! store to be retried.
+
+mod audit_writer;
+mod carry_out;
+mod lookup;
+mod pull;
+mod retry;
+
+pub use audit_writer::AuditWriter;
+
+use crate::clock::Clock;
+use crate::domain::{PullState, Subject};
+use crate::github::{ApiError, GitHub};
+use crate::policy::Policy;
+use crate::server::Metrics;
+use crate::store::{Claim, Finish, Store, StoreError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tracing::Instrument;
+
+/// How long a lease holds without renewal. A worker that died is replaced after this time.
+const LEASE: Duration = Duration::from_secs(60);
+/// A lease is renewed this often while its work goes on.
+const RENEWAL: Duration = Duration::from_secs(20);
+/// A worker that has nothing to do looks again after this time, however quiet it is.
+const LONGEST_IDLE: Duration = Duration::from_secs(30);
+
+/// A step between which a crash is tried in tests; does nothing in production.
+pub type FaultPoint = Arc<dyn Fn(&'static str) + Send + Sync>;
+
+/// Everything that a worker works with.
+pub struct Bench {
+    /// The durable store.
+    pub store: Arc<dyn Store>,
+    /// The client.
+    pub github: GitHub,
+    /// The policy in force; replaced as a whole on reload.
+    pub policy: watch::Receiver<Arc<Policy>>,
+    /// The audit log's one writer.
+    pub audit: AuditWriter,
+    /// Counts.
+    pub metrics: Arc<Metrics>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The key of the ballots' markers.
+    pub receipt_key: Arc<[u8]>,
+    /// Called between any two steps.
+    pub fault_point: FaultPoint,
+}
+
+/// Why work on a subject stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// GitHub.
+    #[error(transparent)]
+    GitHub(#[from] ApiError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The audit log could not be written: nothing was published.
+    #[error("the audit entry is not on disk, so nothing was published: {0}")]
+    Audit(String),
+    /// The head moved while it was looked at; start over.
+    #[error("the head moved while facts were read")]
+    Moved,
+    /// A bug or a bound of ours.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// What is to be remembered when a subject is done.
+pub(crate) struct Done {
+    pub(crate) state: Option<PullState>,
+    pub(crate) count: Vec<String>,
+}
+
+impl Done {
+    fn nothing() -> Self {
+        Self { state: None, count: Vec::new() }
+    }
+}
+
+impl Bench {
+    /// Works until `stop` turns true, then finishes what is in hand.
+    pub async fn run(self: Arc<Self>, name: String, mut stop: watch::Receiver<bool>) {
+        let mut wakeup = self.store.wakeup();
+        while !*stop.borrow() {
+            wakeup.mark_unchanged();
+            match self.work_once(&name).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    let idle = self.idle_for().await;
+                    tokio::select! {
+                        _ = stop.changed() => {}
+                        _ = wakeup.changed() => {}
+                        () = self.clock.sleep(idle) => {}
+                    }
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the store does not give out work");
+                    tokio::select! {
+                        _ = stop.changed() => {}
+                        () = self.clock.sleep(Duration::from_secs(1)) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Claims and works on one subject. `false`: nothing is due.
+    ///
+    /// # Errors
+    /// The store cannot be asked for work. What goes wrong with the work itself is kept in the store.
+    pub async fn work_once(self: &Arc<Self>, name: &str) -> Result<bool, StoreError> {
+        let Some(claim) = self.store.claim(name, self.clock.now(), LEASE).await? else {
+            return Ok(false);
+        };
+        let delivery = claim.deliveries.first().map_or("-", |id| id.as_str());
+        let span = tracing::info_span!("work", subject = %claim.subject.key(), delivery);
+        self.under_lease(&claim).instrument(span).await;
+        Ok(true)
+    }
+
+    async fn idle_for(&self) -> Duration {
+        match self.store.next_due().await {
+            Ok(Some(due)) => due.since(self.clock.now()).min(LONGEST_IDLE),
+            Ok(None) | Err(_) => LONGEST_IDLE,
+        }
+        .max(Duration::from_millis(20))
+    }
+
+    /// Works on the claim while renewing its lease; work whose lease is lost is dropped where it stands.
+    async fn under_lease(self: &Arc<Self>, claim: &Claim) {
+        let renewal = async {
+            loop {
+                self.clock.sleep(RENEWAL).await;
+                if let Err(error) = self.store.renew(claim, self.clock.now(), LEASE).await {
+                    return error;
+                }
+            }
+        };
+        let result = tokio::select! {
+            result = self.work_on(claim) => result,
+            error = renewal => Err(WorkError::Store(error)),
+        };
+        if let Err(error) = self.settle(claim, result).await {
+            tracing::error!(%error, "the result of the work could not be kept; it will be done again");
+        }
+    }
+
+    async fn work_on(self: &Arc<Self>, claim: &Claim) -> Result<Done, WorkError> {
+        match &claim.subject {
+            Subject::Pull { repo, number } => self.pull(claim, repo, *number).await,
+            Subject::Head { repo, sha } => self.pulls_of_head(repo, sha).await,
+            Subject::Issue { repo, number } => self.pull_of_issue(repo, *number).await,
+            Subject::Repo { repo } => self.pulls_of_repo(repo).await,
+            Subject::Installation { installation } => self.repos_of_installation(*installation).await,
+            Subject::MergeGroup { .. } => Ok(Done::nothing()),
+        }
+    }
+
+    async fn settle(&self, claim: &Claim, result: Result<Done, WorkError>) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let error = match result {
+            Ok(done) => {
+                let finish = Finish { state: done.state, now, count: done.count };
+                return self.store.finish(claim, finish).await;
+            }
+            Err(error) => error,
+        };
+        let (again, told) = match &error {
+            WorkError::GitHub(api) => (api.is_retryable(), api.retry_after()),
+            WorkError::Store(StoreError::LeaseLost) => {
+                self.metrics.lease_lost();
+                return Ok(());
+            }
+            WorkError::Store(_) | WorkError::Audit(_) => (true, None),
+            WorkError::Moved => (true, Some(Duration::ZERO)),
+            WorkError::Broken(_) => (false, None),
+        };
+        let text = error.to_string();
+        // A limit or a full disk is not the subject's fault: it never makes a dead letter.
+        let patient = matches!(
+            error,
+            WorkError::GitHub(ApiError::RateLimited { .. }) | WorkError::Audit(_) | WorkError::Store(_)
+        );
+        if again && (patient || claim.attempts < retry::TRIES_BEFORE_DEAD) {
+            let wait = retry::wait(claim.attempts, told, random());
+            tracing::warn!(error = %text, attempts = claim.attempts, wait_s = wait.as_secs(), "work failed for now");
+            self.store.retry(claim, now.plus(wait), &text).await
+        } else {
+            tracing::error!(error = %text, attempts = claim.attempts, "work is given up: a dead letter");
+            self.store.bury(claim, &text, now).await
+        }
+    }
+
+    fn policy(&self) -> Arc<Policy> {
+        self.policy.borrow().clone()
+    }
+
+    fn at(&self, step: &'static str) {
+        (self.fault_point)(step);
+    }
+}
+
+/// A random number; a machine without randomness gets no spread, which harms nothing.
+fn random() -> u32 {
+    let mut bytes = [0; 4];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => u32::from_le_bytes(bytes),
+        Err(_) => 0,
+    }
+}
