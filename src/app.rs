@@ -1,0 +1,274 @@
+//! The running server: store, audit log, client, listeners, workers, put together and taken apart in order.
+//!
+//! INVARIANT: nothing is accepted before everything that accepting needs is open, and nothing is closed before the
+//! work in hand has ended or its time is up.
+
+mod observe;
+mod owners;
+mod ready;
+
+use crate::audit::{self, AuditLog};
+use crate::clock::Clock;
+use crate::github::{ClientConfig, ClientError, GitHub, Timeouts};
+use crate::policy::Policy;
+use crate::server::{self, Context, Metrics, ServerState, Standing, WebhookSecrets};
+use crate::settings::{SecretError, Secrets, Server};
+use crate::store::{Store, StoreError, sqlite::SqliteStore};
+use crate::worker::{AuditWriter, Bench, FaultPoint};
+use secrecy::{ExposeSecret, SecretSlice};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// What the server is started with.
+pub struct AppConfig {
+    /// The policy.
+    pub policy: Policy,
+    /// How it runs.
+    pub server: Server,
+    /// What only it knows.
+    pub secrets: Secrets,
+    /// The key of the ballots' markers.
+    pub receipt_key: SecretSlice<u8>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Called between any two steps of the work; for tests of crashes.
+    pub fault_point: FaultPoint,
+    /// Go on although the audit log ends before the last entry that the store has heard of?
+    pub accept_audit_loss: bool,
+}
+
+/// The server does not start; nothing was accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The store.
+    #[error("the store cannot be opened: {0}")]
+    Store(#[from] StoreError),
+    /// The audit log.
+    #[error("the audit log cannot be opened: {0}")]
+    Audit(#[from] audit::AuditError),
+    /// The audit log lost its end.
+    #[error(
+        "the audit log ends at entry {found} but entry {known} was written before: restore `{dir}` from a copy, or \
+         start once with `--accept-audit-loss` to go on without the lost entries"
+    )]
+    AuditLoss {
+        /// Where the log is.
+        dir: String,
+        /// The last entry that is there.
+        found: u64,
+        /// The last entry that was.
+        known: u64,
+    },
+    /// The client.
+    #[error("the GitHub client cannot be made: {0}")]
+    Client(#[from] ClientError),
+    /// An owner's login is nobody's.
+    #[error("{0}")]
+    Owner(String),
+    /// A secret.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// The webhook secrets.
+    #[error("{0}")]
+    WebhookSecret(String),
+    /// A listener.
+    #[error("`{address}` cannot be listened on: {cause}; is another server running there?")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        cause: std::io::Error,
+    },
+    /// The metrics.
+    #[error("the metrics cannot be made: {0}")]
+    Metrics(String),
+}
+
+/// A running server.
+pub struct App {
+    /// Where webhooks come in.
+    pub webhooks: SocketAddr,
+    /// Where operators look; `None`: nowhere.
+    pub admin: Option<SocketAddr>,
+    bench: Arc<Bench>,
+    policy: watch::Sender<Arc<Policy>>,
+    stop: watch::Sender<bool>,
+    tasks: JoinSet<()>,
+    shutdown: Duration,
+}
+
+impl App {
+    /// Opens everything, starts to listen and to work.
+    ///
+    /// # Errors
+    /// Says what cannot be opened and the way out.
+    pub async fn start(config: AppConfig) -> Result<Self, StartError> {
+        let AppConfig { policy, server, secrets, receipt_key, clock, fault_point, accept_audit_loss } = config;
+        let metrics = Arc::new(Metrics::new().map_err(|error| StartError::Metrics(error.to_string()))?);
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&server.data_dir).await?);
+        metrics.count_on(&store.counters().await?);
+        let audit = open_audit_log(&server, &*store, accept_audit_loss).await?;
+        let github = GitHub::new(client_config(&server, &secrets, &metrics))?;
+        let policy = owners::pin(policy, &github, &*store).await?;
+        let (policy, policy_now) = watch::channel(Arc::new(policy));
+        let (stop, stopped) = watch::channel(false);
+
+        let bench = Arc::new(Bench {
+            store: Arc::clone(&store),
+            github: github.clone(),
+            policy: policy_now.clone(),
+            audit,
+            metrics: Arc::clone(&metrics),
+            clock: Arc::clone(&clock),
+            receipt_key: receipt_key.expose_secret().into(),
+            fault_point,
+            writes_per_hour: server.limits.writes_per_hour,
+        });
+        let state = ServerState {
+            webhook_path: server.webhook_path.clone(),
+            secrets: webhook_secrets(&secrets)?,
+            context: context(&secrets, policy_now.clone()),
+            limits: server::Limits {
+                requests: usize::try_from(server.limits.max_in_flight).unwrap_or(usize::MAX),
+                bytes: usize::try_from(server.limits.max_body_bytes).unwrap_or(server::BODY_LIMIT),
+            },
+            store: Arc::clone(&store),
+            metrics,
+            ready: ready::checks(Arc::clone(&store), github),
+            now: {
+                let clock = Arc::clone(&clock);
+                Arc::new(move || clock.now())
+            },
+        };
+        let (public, admin) = server::routers(state);
+        let mut tasks = JoinSet::new();
+        let webhooks = listen(server.listen, public, stopped.clone(), &mut tasks).await?;
+        let admin = match server.admin_listen {
+            Some(address) => Some(listen(address, admin, stopped.clone(), &mut tasks).await?),
+            None => None,
+        };
+        for number in 1..=server.limits.workers {
+            tasks.spawn(Arc::clone(&bench).run(worker_name(number), stopped.clone()));
+        }
+        tasks.spawn(crate::tick::run(Arc::clone(&bench), stopped));
+        Ok(Self { webhooks, admin, bench, policy, stop, tasks, shutdown: server.timeouts.shutdown() })
+    }
+
+    /// Puts another policy into force, for everything that is judged from now on.
+    ///
+    /// # Errors
+    /// An owner's login is nobody's; the policy that was in force stays.
+    pub async fn replace_policy(&self, policy: Policy) -> Result<(), StartError> {
+        let policy = owners::pin(policy, &self.bench.github, &*self.bench.store).await?;
+        self.policy.send_replace(Arc::new(policy));
+        Ok(())
+    }
+
+    /// What the workers work with: for looking at, and for waiting until nothing is due.
+    #[must_use]
+    pub fn bench(&self) -> &Arc<Bench> {
+        &self.bench
+    }
+
+    /// Stops accepting, lets the work in hand end (bounded), closes the store.
+    pub async fn stop(mut self) {
+        self.stop.send_replace(true);
+        let ended = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.shutdown, ended).await.is_err() {
+            tracing::warn!("the time to stop is up: what is in hand is done again at the next start");
+            self.tasks.abort_all();
+        }
+        self.bench.store.close().await;
+    }
+
+    /// Drops everything where it stands, as a crash would: nothing is ended, nothing is closed in order.
+    pub async fn abandon(mut self) {
+        self.tasks.shutdown().await;
+    }
+}
+
+async fn open_audit_log(server: &Server, store: &dyn Store, accept_loss: bool) -> Result<AuditWriter, StartError> {
+    let tail = store.audit_tail().await?;
+    let dir: PathBuf = server.audit_dir.clone();
+    let opened = tokio::task::spawn_blocking(move || AuditLog::open(&dir, audit::Options::default()));
+    let (log, warnings) = opened.await.map_err(|error| StartError::Metrics(error.to_string()))??;
+    for warning in warnings {
+        tracing::warn!(%warning, "the audit log was put right");
+    }
+    let found = log.last().map_or(0, |witness| witness.seq);
+    if let Some(known) = tail
+        && known.seq > found
+    {
+        if !accept_loss {
+            return Err(StartError::AuditLoss {
+                dir: server.audit_dir.display().to_string(),
+                found,
+                known: known.seq,
+            });
+        }
+        tracing::error!(found, known = known.seq, "the audit log lost entries; going on as told");
+        store.reset_audit_tail(log.last()).await?;
+    }
+    Ok(AuditWriter::new(log))
+}
+
+fn client_config(server: &Server, secrets: &Secrets, metrics: &Arc<Metrics>) -> ClientConfig {
+    ClientConfig {
+        base_url: server.github_url.clone(),
+        timeouts: Timeouts {
+            connect: server.timeouts.connect(),
+            read: server.timeouts.request(),
+            total: server.timeouts.request(),
+        },
+        observer: Arc::new(observe::Counting(Arc::clone(metrics))),
+        ..ClientConfig::new(secrets.app_id, secrets.private_key.clone())
+    }
+}
+
+fn webhook_secrets(secrets: &Secrets) -> Result<WebhookSecrets, StartError> {
+    let texts: Vec<&str> = secrets.webhook.iter().map(ExposeSecret::expose_secret).collect();
+    WebhookSecrets::new(&texts).map_err(|error| StartError::WebhookSecret(error.to_string()))
+}
+
+fn context(secrets: &Secrets, policy: watch::Receiver<Arc<Policy>>) -> Context {
+    Context {
+        own_app: secrets.app_id,
+        supervision: Arc::new(move |repo| {
+            let policy = policy.borrow();
+            Standing {
+                supervised: policy.is_gated(&repo.name),
+                inbox: policy.inbox.repository == repo.name,
+            }
+        }),
+    }
+}
+
+async fn listen(
+    address: SocketAddr,
+    router: axum::Router,
+    mut stopped: watch::Receiver<bool>,
+    tasks: &mut JoinSet<()>,
+) -> Result<SocketAddr, StartError> {
+    let failed = |cause| StartError::Listen { address, cause };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    tasks.spawn(async move {
+        let until_stopped = async move {
+            let _ = stopped.wait_for(|stop| *stop).await;
+        };
+        if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(until_stopped).await {
+            tracing::error!(%error, "a listener ended");
+        }
+    });
+    Ok(bound)
+}
+
+fn worker_name(number: u64) -> String {
+    let process = std::process::id();
+    format!("{process}-{number}")
+}
