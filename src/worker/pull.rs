@@ -1,0 +1,320 @@
+//! One evaluation of one pull request: read, decide, plan, apply.
+//!
+//! INVARIANT: nothing is published about facts that may belong to another head than the one they are published on.
+
+use super::{Bench, Done, WorkError, retry};
+use crate::diff;
+use crate::domain::{Facts, Known, PullNumber, PullState, RepoRef, Timestamp};
+use crate::github::{PullView, Seen, Wants};
+use crate::plan::{self, EvaluationInput, Issues, Plan, labels};
+use crate::policy::Policy;
+use crate::rules::{self, Verdict};
+use crate::store::{Claim, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the pull request is read again while GitHub still shows the head from before an announced one.
+const LAG_READS: u64 = 2;
+
+impl Bench {
+    /// Looks at a pull request and makes true what follows.
+    pub(super) async fn pull(
+        &self,
+        claim: &Claim,
+        repo: &RepoRef,
+        number: PullNumber,
+    ) -> Result<Done, WorkError> {
+        let mut prior = claim.state.clone();
+        let mut count = Vec::new();
+        if let Some(stored) = &claim.plan {
+            let (state, counted) = self.carry_out(claim, stored, &Seen::nothing()).await?;
+            count.extend(counted);
+            if stored.generation == claim.generation {
+                return Ok(Done { state: Some(state), count });
+            }
+            prior = Some(state);
+        }
+        let done = self.look_at(claim, repo, number, prior.as_ref()).await?;
+        count.extend(done.count);
+        Ok(Done { state: done.state.or(prior), count })
+    }
+
+    async fn look_at(
+        &self,
+        claim: &Claim,
+        repo: &RepoRef,
+        number: PullNumber,
+        prior: Option<&PullState>,
+    ) -> Result<Done, WorkError> {
+        let started = self.clock.now();
+        let pull = self.read_pull(claim, repo, number, prior).await?;
+        if pull.base.repo_id != repo.id {
+            return Err(WorkError::Broken(format!(
+                "`{}` names another repository now (id {} instead of {})",
+                repo.name, pull.base.repo_id, repo.id
+            )));
+        }
+        let repo = RepoRef { name: pull.base.full_name.clone(), ..repo.clone() };
+        let policy = self.policy();
+        if !pull.open {
+            return self.after_close(claim, &repo, &pull, prior, &policy).await;
+        }
+        if pull.base.archived || !policy.is_gated(&repo.name) {
+            tracing::info!(repo = %repo.name, "not gated, or archived: nothing is written");
+            return Ok(Done::nothing());
+        }
+        let head_since = head_since(claim, &pull, prior, started);
+        let fingerprint = fingerprint(&pull, &policy);
+        if let Some(unchanged) = prior.filter(|prior| nothing_changed(claim, prior, &fingerprint)) {
+            return Ok(Done { state: Some(PullState { head_since, ..unchanged.clone() }), count: Vec::new() });
+        }
+        let facts = self.facts(claim, &repo, &pull, head_since).await?;
+        self.at("facts-read");
+        let (facts, verdict) = judge(facts, Arc::clone(&policy)).await?;
+        let mut plan = self
+            .plan(claim, &repo, &pull, prior, &policy, &facts, &verdict, complete(&facts).then_some(&fingerprint))
+            .await?;
+        plan.state_after.head_since = head_since;
+        let took = self.clock.now().since(started);
+        self.metrics.evaluated(verdict.quadrant(), took);
+        tracing::info!(
+            quadrant = %verdict.quadrant(),
+            head = facts.head_sha.short(),
+            reasoning = verdict.reasoning(),
+            effects = plan.effects.len(),
+            took_ms = took.as_millis(),
+            "judged"
+        );
+        if plan.is_empty() {
+            return Ok(Done { state: Some(plan.state_after), count: Vec::new() });
+        }
+        self.save_and_carry_out(claim, plan, &self.github.seen(&facts)).await
+    }
+
+    /// The pull request as GitHub shows it, read again while it shows less than a webhook has announced.
+    async fn read_pull(
+        &self,
+        claim: &Claim,
+        repo: &RepoRef,
+        number: PullNumber,
+        prior: Option<&PullState>,
+    ) -> Result<PullView, WorkError> {
+        let mut pull = self.github.pull(repo, number).await?;
+        // Only a head that we knew before the announcement can be stale; any other is newer than what was announced.
+        let stale = |pull: &PullView| {
+            let announced = claim.announced.last().map(|(sha, _)| sha);
+            let known = prior.map(|prior| &prior.head_sha);
+            pull.open && announced.is_some_and(|sha| *sha != pull.head.sha) && known == Some(&pull.head.sha)
+        };
+        for read in 1..=LAG_READS {
+            if !stale(&pull) {
+                break;
+            }
+            tracing::debug!(head = pull.head.sha.short(), "GitHub shows an older head than it announced");
+            self.clock.sleep(Duration::from_secs(read)).await;
+            pull = self.github.pull(repo, number).await?;
+        }
+        Ok(pull)
+    }
+
+    async fn facts(
+        &self,
+        claim: &Claim,
+        repo: &RepoRef,
+        pull: &PullView,
+        head_since: Timestamp,
+    ) -> Result<Facts, WorkError> {
+        let last_try = claim.attempts >= retry::TRIES_BEFORE_UNKNOWN;
+        let wants = Wants { label_events: pull.labels.iter().any(|label| label == labels::AUTO_REVERT.name) };
+        let read = self.github.facts(repo, pull, Some(head_since), wants).await;
+        if !last_try && read.failed.iter().any(crate::github::ApiError::is_retryable) {
+            return Err(read.complete().err().map_or(WorkError::Moved, WorkError::from));
+        }
+        let mut facts = read.facts;
+        if moved(&facts) {
+            if !last_try {
+                return Err(WorkError::Moved);
+            }
+            facts.commits = Known::Unknown("the head kept moving while the pull request was read".to_owned());
+        }
+        let paths: Vec<String> = facts
+            .files
+            .items()
+            .iter()
+            .filter(|file| diff::wants_contents(file))
+            .map(|file| file.path.clone())
+            .collect();
+        if !paths.is_empty() {
+            // Texts only ever lower a verdict (comments, typos): without them the file is judged as changed code.
+            if let Err(error) = self.github.fill_contents(repo, &mut facts, &paths).await {
+                if error.is_retryable() && !last_try {
+                    return Err(error.into());
+                }
+                tracing::warn!(%error, "file texts could not be read; the files count as changed code");
+            }
+        }
+        Ok(facts)
+    }
+
+    async fn after_close(
+        &self,
+        claim: &Claim,
+        repo: &RepoRef,
+        pull: &PullView,
+        prior: Option<&PullState>,
+        policy: &Policy,
+    ) -> Result<Done, WorkError> {
+        let Some(prior) = prior.filter(|prior| !prior.closed) else {
+            return Ok(Done::nothing());
+        };
+        let language = policy.inbox.language;
+        let plan = plan::closed(plan::ClosedInput { prior, repo, merged: pull.merged, language });
+        if plan.is_empty() {
+            return Ok(Done { state: Some(plan.state_after), count: Vec::new() });
+        }
+        self.save_and_carry_out(claim, plan, &Seen::nothing()).await
+    }
+
+    #[allow(clippy::too_many_arguments)] // the four values of one evaluation, named once
+    async fn plan(
+        &self,
+        claim: &Claim,
+        repo: &RepoRef,
+        pull: &PullView,
+        prior: Option<&PullState>,
+        policy: &Policy,
+        facts: &Facts,
+        verdict: &Verdict,
+        fingerprint: Option<&String>,
+    ) -> Result<Plan, WorkError> {
+        let inbox = self.inbox_repo(repo, policy).await?;
+        let issues = match &inbox {
+            Ok(repo) => Issues::In(repo),
+            Err(reason) => Issues::Unavailable(reason),
+        };
+        let mut ensured = HashSet::new();
+        if let Issues::In(repo) = issues {
+            for label in labels::ALL {
+                if self.store.label_ensured(repo.id, label.name).await? {
+                    ensured.insert((repo.id, label.name));
+                }
+            }
+        }
+        let nonce = nonce()?;
+        let required = policy.ci_of(&repo.name).required_checks;
+        Ok(plan::evaluation(&EvaluationInput {
+            prior,
+            repo,
+            facts,
+            verdict,
+            title: &pull.title,
+            url: &pull.html_url,
+            fingerprint: fingerprint.map(String::as_str),
+            answer: None,
+            required_checks: &required,
+            verifications: &[],
+            issues,
+            retry_refused: claim.deep,
+            closed_by_hand: false,
+            has_label: &|repo, name| ensured.contains(&(repo.id, name)),
+            language: policy.inbox.language,
+            passive_close_hours: policy.inbox.passive_close_hours(),
+            policy: &policy.digest,
+            now: self.clock.now(),
+            nonce: &nonce,
+            key: &self.receipt_key,
+            details_base: None,
+            web_base: &self.web_base,
+            delivery: claim.deliveries.first(),
+            version: env!("CARGO_PKG_VERSION"),
+        }))
+    }
+
+    async fn save_and_carry_out(&self, claim: &Claim, plan: Plan, seen: &Seen) -> Result<Done, WorkError> {
+        let entries = serde_json::to_value(&plan.entries)
+            .map_err(|error| WorkError::Broken(format!("a plan cannot be written: {error}")))?;
+        let new = NewPlan {
+            decision_id: plan.decision_id,
+            entries,
+            effects: plan.effects,
+            state_after: plan.state_after,
+        };
+        self.at("planned");
+        self.store.save_plan(claim, &new).await?;
+        self.at("plan-saved");
+        let stored = StoredPlan {
+            generation: claim.generation,
+            decision_id: new.decision_id,
+            entries: new.entries,
+            effects: new
+                .effects
+                .into_iter()
+                .map(|effect| PlannedEffect { effect, status: EffectStatus::Planned })
+                .collect(),
+            state_after: new.state_after,
+            witness: None,
+        };
+        let (state, count) = self.carry_out(claim, &stored, seen).await?;
+        Ok(Done { state: Some(state), count })
+    }
+}
+
+/// The rules can take a while over thousands of files: off the async threads.
+async fn judge(facts: Facts, policy: Arc<Policy>) -> Result<(Facts, Verdict), WorkError> {
+    tokio::task::spawn_blocking(move || {
+        let verdict = rules::evaluate(&facts, &policy);
+        (facts, verdict)
+    })
+    .await
+    .map_err(|error| WorkError::Broken(format!("the rules did not end: {error}")))
+}
+
+/// When the head became the head, by what this server saw: the newest announcement of it, or what is remembered, or
+/// now. A head that was pushed away and pushed back is as young as its last push.
+fn head_since(claim: &Claim, pull: &PullView, prior: Option<&PullState>, now: Timestamp) -> Timestamp {
+    let announced = claim.announced.iter().filter(|(sha, _)| *sha == pull.head.sha).map(|(_, at)| *at);
+    let remembered = prior.filter(|prior| prior.head_sha == pull.head.sha).map(|prior| prior.head_since);
+    announced.chain(remembered).max().unwrap_or(now)
+}
+
+/// Of all that the pull request itself shows, and of the policy it is judged by.
+fn fingerprint(pull: &PullView, policy: &Policy) -> String {
+    let mut digest = Sha256::new();
+    digest.update(pull.fingerprint());
+    digest.update([0]);
+    digest.update(&policy.digest);
+    let bytes = digest.finalize();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn nothing_changed(claim: &Claim, prior: &PullState, fingerprint: &str) -> bool {
+    !claim.deep && !prior.closed && prior.fingerprint.as_deref() == Some(fingerprint)
+}
+
+/// Facts with an unknown part are judged, but not remembered as judged: the next look reads everything again.
+fn complete(facts: &Facts) -> bool {
+    facts.files.known().is_some()
+        && facts.commits.known().is_some()
+        && facts.check_runs.known().is_some()
+        && facts.label_events.known().is_some()
+}
+
+/// The commits are read last: as long as they are all there and the head is among them, the head did not move before.
+fn moved(facts: &Facts) -> bool {
+    let Some(commits) = facts.commits.known() else {
+        return false;
+    };
+    let all_listed = u64::try_from(commits.len()).is_ok_and(|listed| listed == facts.commit_count);
+    let head_listed = commits.iter().any(|commit| commit.sha == facts.head_sha);
+    // More than GitHub lists is incomplete, which the rules see; fewer or others than announced is another head.
+    facts.commit_count <= 250 && facts.commit_count > 0 && !(all_listed && head_listed)
+}
+
+/// 128 random bits as hexadecimal digits.
+fn nonce() -> Result<String, WorkError> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| WorkError::Broken(format!("no randomness: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
