@@ -1,3 +1,5 @@
 //! The integration tests: one binary, one module a subject.
 
 mod architecture;
+mod journey;
+mod world;

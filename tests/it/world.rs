@@ -1,0 +1,261 @@
+//! A whole server in front of the stand-in GitHub, with time passed in: tests go through the front door.
+//!
+//! The server has no workers of its own here: a test delivers, then works until nothing is due. So there is nothing
+//! to wait for, and a crash can be put between any two steps.
+
+use fake_github::{CheckRunSeen, Config, FakeGitHub, IssueSeen, TEST_KEY_PEM, WebhookRequest};
+use quadgate::app::{App, AppConfig, StartError};
+use quadgate::clock::Clock;
+use quadgate::domain::Timestamp;
+use quadgate::policy::SourceFile;
+use quadgate::settings::{self, Secrets};
+use quadgate::worker::FaultPoint;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+/// The gated repository of most tests.
+pub const REPO: &str = "octo-org/widgets";
+/// Where the Issues go.
+pub const INBOX: &str = "octo-org/inbox";
+/// Our check-run.
+pub const CHECK: &str = "L1.C3";
+
+/// A clock that stands still until it is moved.
+pub struct TestClock(watch::Sender<Timestamp>);
+
+impl TestClock {
+    fn new(at: &str) -> Arc<Self> {
+        Arc::new(Self(watch::Sender::new(at.parse().expect("a time"))))
+    }
+
+    fn advance(&self, by: Duration) {
+        self.0.send_modify(|now| *now = now.plus(by));
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        *self.0.borrow()
+    }
+
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let due = self.now().plus(duration);
+        Box::pin(async move {
+            let mut now = self.0.subscribe();
+            // The sender lives as long as the clock: waiting cannot fail.
+            let _ = now.wait_for(|now| *now >= due).await;
+        })
+    }
+}
+
+/// The world of one test.
+pub struct World {
+    pub github: FakeGitHub,
+    pub clock: Arc<TestClock>,
+    pub dir: TempDir,
+    pub config: BTreeMap<&'static str, String>,
+    pub fault_point: FaultPoint,
+    app: Option<App>,
+}
+
+impl World {
+    /// A gated repository, an inbox, an owner, an author, and a running server.
+    pub async fn start() -> Self {
+        let mut world = Self::arranged().await;
+        world.serve().await.expect("the server starts");
+        world
+    }
+
+    /// The same without the server.
+    pub async fn arranged() -> Self {
+        let github = FakeGitHub::start(Config::default()).await.expect("a free port");
+        github.add_org("octo-org");
+        github.add_user("octo-owner");
+        github.add_user("octo-dev");
+        github.add_repo(REPO);
+        github.add_repo(INBOX);
+        github.add_repo("octo-org/bot");
+        github.drop_deliveries();
+        let config = [
+            ("owner.yml", "github_login: octo-owner\n".to_owned()),
+            (
+                "projects.yml",
+                format!(
+                    "governance_repo: octo-org/bot\nsupervised_repos: [{REPO}]\ndecision_inbox:\n  repository: {INBOX}\n"
+                ),
+            ),
+            ("env.yml", "bot_app_slug: quadgate\nallow_no_ci: true\n".to_owned()),
+        ];
+        Self {
+            github,
+            clock: TestClock::new("2026-01-05T09:00:00Z"),
+            dir: TempDir::new().expect("a temporary folder"),
+            config: config.into(),
+            fault_point: Arc::new(|_| {}),
+            app: None,
+        }
+    }
+
+    /// Starts the server on what is there.
+    pub async fn serve(&mut self) -> Result<(), StartError> {
+        let mut files: Vec<SourceFile> =
+            self.config.iter().map(|(name, text)| SourceFile::new("config", name, text)).collect();
+        files.push(SourceFile::new(
+            "config",
+            "server.yml",
+            &format!(
+                "listen: 127.0.0.1:0\nadmin_listen: 127.0.0.1:0\ndata_dir: {0}/data\naudit_dir: {0}/bot-state\n\
+                 github_url: {1}\n",
+                self.dir.path().display(),
+                self.github.url()
+            ),
+        ));
+        let loaded = settings::load_files("config", &files).unwrap_or_else(|problems| {
+            let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            panic!("the test's configuration is wrong:\n{}", text.join("\n"))
+        });
+        let mut server = loaded.server;
+        server.limits.workers = 0;
+        let environment = [
+            ("QUADGATE_WEBHOOK_SECRET", "test-webhook-secret"),
+            ("QUADGATE_APP_ID", "12345"),
+            ("QUADGATE_PRIVATE_KEY", TEST_KEY_PEM),
+        ];
+        let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let secrets = Secrets::read(&environment).expect("secrets");
+        let receipt_key = settings::receipt_key(&secrets, &server.data_dir).expect("a receipt key");
+        let app = App::start(AppConfig {
+            policy: loaded.policy,
+            server,
+            secrets,
+            receipt_key,
+            clock: self.clock.clone(),
+            fault_point: Arc::clone(&self.fault_point),
+            accept_audit_loss: false,
+        })
+        .await?;
+        self.github.set_webhook_url(&format!("http://{}/webhook", app.webhooks));
+        self.app = Some(app);
+        Ok(())
+    }
+
+    /// The running server.
+    pub fn app(&self) -> &App {
+        self.app.as_ref().expect("the server runs")
+    }
+
+    /// Where webhooks go.
+    pub fn webhook_url(&self) -> String {
+        format!("http://{}/webhook", self.app().webhooks)
+    }
+
+    /// Ends the server in order.
+    pub async fn stop(&mut self) {
+        if let Some(app) = self.app.take() {
+            app.stop().await;
+        }
+    }
+
+    /// Ends the server as a crash would, and starts it again.
+    pub async fn crash(&mut self) {
+        if let Some(app) = self.app.take() {
+            app.abandon().await;
+        }
+        self.serve().await.expect("the server starts again");
+    }
+
+    /// Sends every waiting webhook and works until nothing is due and nothing waits.
+    pub async fn settle(&self) {
+        for _round in 0..50 {
+            self.github.deliver_all(&self.webhook_url()).await;
+            self.work().await;
+            if self.github.waiting_deliveries() == 0 {
+                return;
+            }
+        }
+        panic!("the server and GitHub keep answering each other");
+    }
+
+    /// Works until nothing is due.
+    pub async fn work(&self) {
+        for _step in 0..500 {
+            let worked = self.app().bench().work_once("test").await.expect("the store works");
+            if !worked {
+                return;
+            }
+        }
+        panic!("the work has no end");
+    }
+
+    /// Sends one webhook; the status of the answer.
+    pub async fn send(&self, webhook: &WebhookRequest) -> u16 {
+        self.github.send(webhook, &self.webhook_url()).await
+    }
+
+    /// Moves both clocks on.
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+        self.github.advance(chrono::TimeDelta::from_std(by).expect("a span"));
+    }
+
+    /// Our check-run on the present head of a pull request.
+    pub fn check(&self, number: u64) -> CheckRunSeen {
+        let head = self.github.pull(REPO, number).head_sha;
+        self.check_on(&head).unwrap_or_else(|| panic!("no {CHECK} on {head}"))
+    }
+
+    /// Our check-run on a commit; fails when there is more than one.
+    pub fn check_on(&self, sha: &str) -> Option<CheckRunSeen> {
+        let mut ours: Vec<_> =
+            self.github.check_runs(REPO, sha).into_iter().filter(|run| run.name == CHECK).collect();
+        assert!(ours.len() <= 1, "{} check-runs named {CHECK} on {sha}", ours.len());
+        ours.pop()
+    }
+
+    /// The one open Issue of the inbox.
+    pub fn issue(&self) -> IssueSeen {
+        let mut open = self.github.open_issues(INBOX);
+        assert_eq!(open.len(), 1, "open Issues: {open:?}");
+        open.remove(0)
+    }
+
+    /// The entries of the audit log, verified.
+    pub fn log(&self) -> Vec<Value> {
+        let dir = self.dir.path().join("bot-state");
+        verify(&dir);
+        let text = std::fs::read_to_string(dir.join("classifier_audit.jsonl")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    }
+
+    /// The log's entries of one kind.
+    pub fn log_of(&self, kind: &str) -> Vec<Value> {
+        self.log().into_iter().filter(|entry| entry["kind"] == kind).collect()
+    }
+
+    /// Nothing waits, nothing is given up, GitHub was asked nothing that its description forbids.
+    pub async fn assert_clean(&self) {
+        self.github.assert_no_violations();
+        let store = &self.app().bench().store;
+        assert_eq!(store.queue_depth().await.expect("store"), 0, "work is left behind");
+        assert_eq!(store.dead_letters().await.expect("store"), [], "dead letters");
+        assert_eq!(self.github.waiting_deliveries(), 0, "webhooks are left behind");
+    }
+}
+
+/// The chain of the log is intact.
+pub fn verify(dir: &Path) {
+    if !dir.exists() {
+        return;
+    }
+    let files = quadgate::audit::log_files(dir).expect("the log's folder");
+    if let Err(error) = quadgate::audit::verify(&files, None, |_| {}) {
+        panic!("the audit log is not intact: {error}");
+    }
+}
