@@ -3,5 +3,6 @@
 #![forbid(unsafe_code)]
 
 pub mod domain;
+pub mod github;
 pub mod policy;
 pub mod rules;
