@@ -4,5 +4,6 @@
 
 pub mod diff;
 pub mod domain;
+pub mod github;
 pub mod policy;
 pub mod rules;

@@ -8,3 +8,8 @@ mod world;
 mod classifier;
 mod classifier_reports;
 mod classifier_trailers;
+//! Integration tests.
+mod github_client;
+mod github_client_read;
+mod github_client_stub;
+mod github_client_write;

@@ -1,0 +1,664 @@
+//! One call: identity, timeouts, one new token after a 401, redirects on the same host, the report to the observer.
+//!
+//! octocrab is the transport: requests go through [`Octocrab::execute`] with a token of ours, since its own
+//! installation clients mint one token a waiting request, and its helpers drop headers and parse into models that
+//! refuse unknown words. INVARIANT: targets are relative, so the token reaches the configured host alone; only
+//! reads are repeated.
+
+use super::auth::{AppKey, KeyError, Minted, TokenSlot, usable_for};
+use super::error::{self, ApiError, Failure};
+use super::observer::{CallOutcome, NoObserver, Observer, RateLeft};
+use super::path::ApiPath;
+use super::transport::{self, Proxy};
+use super::wire;
+use crate::domain::{AppId, InstallationId, Timestamp};
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use octocrab::{OctoBody, Octocrab};
+use secrecy::SecretString;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+use tokio::sync::{OnceCell, Semaphore};
+
+/// GitHub's public API.
+const PUBLIC_API: &str = "https://api.github.com";
+/// The version of the REST API that we read.
+const API_VERSION: &str = "2022-11-28";
+const JSON: &str = "application/vnd.github+json";
+/// Requests in flight at once; GitHub counts more than a hundred as abuse.
+const IN_FLIGHT: usize = 20;
+/// No JSON answer that we ask for comes near this.
+const JSON_LIMIT: usize = 64 * 1024 * 1024;
+const REDIRECTS: usize = 3;
+
+/// How long the parts of a call may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Until the connection stands, TLS included.
+    pub connect: Duration,
+    /// Between two pieces of an answer.
+    pub read: Duration,
+    /// For the whole exchange.
+    pub total: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            read: Duration::from_secs(20),
+            total: Duration::from_mins(1),
+        }
+    }
+}
+
+/// How a read is repeated within one call, when the failure is of the passing kind and GitHub named no wait.
+/// Everything else is the work queue's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadRetry {
+    /// Repetitions after the first try.
+    pub times: u32,
+    /// The pause before the first of them; it doubles.
+    pub pause: Duration,
+}
+
+impl Default for ReadRetry {
+    fn default() -> Self {
+        Self {
+            times: 2,
+            pause: Duration::from_millis(400),
+        }
+    }
+}
+
+/// What a client is made of.
+#[derive(Clone)]
+pub struct ClientConfig {
+    /// `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server.
+    pub base_url: String,
+    /// The App's id.
+    pub app_id: AppId,
+    /// Its RSA key in PEM form, PKCS#1 or PKCS#8.
+    pub private_key: SecretString,
+    /// What we call ourselves; GitHub refuses requests without.
+    pub user_agent: String,
+    /// Limits of time.
+    pub timeouts: Timeouts,
+    /// Repetition of reads.
+    pub retry: ReadRetry,
+    /// The way to GitHub.
+    pub proxy: Proxy,
+    /// Who counts.
+    pub observer: Arc<dyn Observer>,
+}
+
+impl ClientConfig {
+    /// The public GitHub with our defaults; every member can be changed after.
+    #[must_use]
+    pub fn new(app_id: AppId, private_key: SecretString) -> Self {
+        Self {
+            base_url: PUBLIC_API.to_owned(),
+            app_id,
+            private_key,
+            user_agent: concat!("quadgate/", env!("CARGO_PKG_VERSION")).to_owned(),
+            timeouts: Timeouts::default(),
+            retry: ReadRetry::default(),
+            proxy: Proxy::default(),
+            observer: Arc::new(NoObserver),
+        }
+    }
+}
+
+/// The client cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Not an address.
+    #[error(
+        "`{0}` is not an API address such as `https://api.github.com` or `https://HOST/api/v3`"
+    )]
+    BaseUrl(String),
+    /// Not a header's value.
+    #[error("`{0}` cannot be a user agent: use visible ASCII characters")]
+    UserAgent(String),
+    /// The key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// No trusted certificates on this machine.
+    #[error("no trusted root certificates: {0}; install `ca-certificates` or set SSL_CERT_FILE")]
+    Roots(String),
+}
+
+/// The client. Cheap to clone; one for the whole program.
+#[derive(Clone)]
+pub struct GitHub {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    http: Octocrab,
+    base: Uri,
+    key: AppKey,
+    pub(super) app_id: AppId,
+    user_agent: HeaderValue,
+    timeouts: Timeouts,
+    retry: ReadRetry,
+    observer: Arc<dyn Observer>,
+    permits: Semaphore,
+    /// GitHub's clock minus ours in seconds; zero unless GitHub refused our App token for its times.
+    clock_offset: AtomicI64,
+    installations: Mutex<HashMap<InstallationId, Arc<Installation>>>,
+    /// The App as GitHub shows it, once read.
+    pub(super) app: OnceCell<super::AppView>,
+    /// Labels known to exist, by repository id and lower-case name.
+    pub(super) labels: Mutex<HashSet<(u64, String)>>,
+}
+
+#[derive(Default)]
+struct Installation {
+    token: TokenSlot,
+    rate: Mutex<Option<RateLeft>>,
+}
+
+/// As whom a call is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    /// The App itself, by its signed token.
+    App,
+    /// One installation.
+    Installation(InstallationId),
+}
+
+/// One request to be made.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    /// Its name in metrics and messages.
+    pub(super) name: &'static str,
+    pub(super) who: Who,
+    pub(super) method: Method,
+    pub(super) path: ApiPath,
+    pub(super) accept: &'static str,
+    pub(super) body: Option<Value>,
+    /// The longest answer that is read.
+    pub(super) limit: usize,
+}
+
+impl Call {
+    pub(super) fn get(name: &'static str, who: Who, path: ApiPath) -> Self {
+        Self {
+            name,
+            who,
+            method: Method::GET,
+            path,
+            accept: JSON,
+            body: None,
+            limit: JSON_LIMIT,
+        }
+    }
+
+    pub(super) fn write(
+        name: &'static str,
+        who: Who,
+        method: Method,
+        path: ApiPath,
+        body: Option<Value>,
+    ) -> Self {
+        Self {
+            method,
+            body,
+            ..Self::get(name, who, path)
+        }
+    }
+
+    fn gives_up_on(&self, reply: &Reply, now: SystemTime) -> ApiError {
+        error::classify(&Failure {
+            call: self.name,
+            target: self.path.without_query(),
+            status: reply.status,
+            headers: &reply.headers,
+            body: &reply.body,
+            now,
+        })
+    }
+}
+
+/// An answer.
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Vec<u8>,
+    /// The answer was longer than the call's limit; `body` is empty.
+    pub(super) too_long: bool,
+}
+
+impl GitHub {
+    /// Makes the client. Nothing is sent yet. Must be called inside a tokio runtime, where the connections live.
+    ///
+    /// # Errors
+    /// The address, the key or the machine's root certificates cannot be used; the text says which.
+    pub fn new(config: ClientConfig) -> Result<Self, ClientError> {
+        let base = base_uri(&config.base_url)?;
+        let user_agent = HeaderValue::from_str(&config.user_agent)
+            .ok()
+            .filter(|value| !value.is_empty())
+            .ok_or_else(|| ClientError::UserAgent(config.user_agent.clone()))?;
+        let key = AppKey::new(config.app_id, &config.private_key)?;
+        let http = transport::build(&base, config.timeouts, &config.proxy)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                http,
+                base,
+                key,
+                app_id: config.app_id,
+                user_agent,
+                timeouts: config.timeouts,
+                retry: config.retry,
+                observer: config.observer,
+                permits: Semaphore::new(IN_FLIGHT),
+                clock_offset: AtomicI64::new(0),
+                installations: Mutex::default(),
+                app: OnceCell::new(),
+                labels: Mutex::default(),
+            }),
+        })
+    }
+
+    /// What is left of an installation's core budget, as its last answer said.
+    #[must_use]
+    pub fn rate_left(&self, installation: InstallationId) -> Option<RateLeft> {
+        *lock(&self.inner.installation(installation).rate)
+    }
+
+    /// Sends a call and reads its JSON.
+    pub(super) async fn json<T: DeserializeOwned>(&self, call: Call) -> Result<T, ApiError> {
+        let name = call.name;
+        let reply = self.send(call).await?;
+        read_json(name, &reply)
+    }
+
+    /// Sends a call; whatever is not a success is an error. Reads are repeated when the failure passes quickly.
+    pub(super) async fn send(&self, call: Call) -> Result<Reply, ApiError> {
+        let mut left = if call.method == Method::GET {
+            self.inner.retry.times
+        } else {
+            0
+        };
+        let mut pause = self.inner.retry.pause;
+        loop {
+            match self.inner.attempt(call.clone()).await {
+                Err(error) if left > 0 && error.passes_quickly() => {
+                    tracing::debug!(call = call.name, %error, "read is repeated");
+                    left -= 1;
+                    tokio::time::sleep(pause).await;
+                    pause = pause.saturating_mul(2);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// The target of a page link, after its host has been checked: never another host than ours.
+    pub(super) fn same_host(&self, link: &str) -> Result<ApiPath, String> {
+        self.inner.same_host(link)
+    }
+}
+
+/// Reads an answer's JSON.
+pub(super) fn read_json<T: DeserializeOwned>(
+    name: &'static str,
+    reply: &Reply,
+) -> Result<T, ApiError> {
+    if reply.too_long {
+        return Err(ApiError::unreadable(name, "the answer is too long"));
+    }
+    // serde's message names the place and the kind of the value, for a wrong type also the value: only
+    // the place is kept.
+    serde_json::from_slice(&reply.body).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        ApiError::unreadable(
+            name,
+            format!(
+                "HTTP {} with an answer that is not the JSON it should be (line {line}, column {column})",
+                reply.status.as_u16()
+            ),
+        )
+    })
+}
+
+impl Inner {
+    fn installation(&self, id: InstallationId) -> Arc<Installation> {
+        lock(&self.installations).entry(id).or_default().clone()
+    }
+
+    /// One try, with at most one new token and a few redirects.
+    async fn attempt(&self, mut call: Call) -> Result<Reply, ApiError> {
+        let mut redirects = 0;
+        loop {
+            let reply = self.authorised(&call).await?;
+            if reply.status.is_success() {
+                return Ok(reply);
+            }
+            if !is_redirect(reply.status) {
+                return Err(call.gives_up_on(&reply, SystemTime::now()));
+            }
+            redirects += 1;
+            if redirects > REDIRECTS {
+                return Err(ApiError::unreadable(call.name, "too many redirects"));
+            }
+            // GitHub asks for the same method and body at the new place (a renamed repository); a redirected
+            // request was not carried out.
+            let location = reply
+                .headers
+                .get(LOCATION)
+                .and_then(|value| value.to_str().ok())
+                .ok_or_else(|| ApiError::unreadable(call.name, "a redirect without a target"))?;
+            call.path = self
+                .same_host(location)
+                .map_err(|problem| ApiError::unreadable(call.name, problem))?;
+        }
+    }
+
+    async fn authorised(&self, call: &Call) -> Result<Reply, ApiError> {
+        match call.who {
+            Who::App => self.as_app(call).await,
+            Who::Installation(id) => {
+                let installation = self.installation(id);
+                let token = installation
+                    .token
+                    .get(None, |serial| self.mint(id, serial))
+                    .await?;
+                let reply = self.exchange(&token.client, call).await?;
+                if reply.status != StatusCode::UNAUTHORIZED {
+                    return Ok(reply);
+                }
+                // Revoked, or ended early: GitHub did nothing, so that even a write may go out again.
+                let token = installation
+                    .token
+                    .get(Some(token.serial), |serial| self.mint(id, serial))
+                    .await?;
+                self.exchange(&token.client, call).await
+            }
+        }
+    }
+
+    async fn as_app(&self, call: &Call) -> Result<Reply, ApiError> {
+        let offset = self.clock_offset.load(Ordering::Relaxed);
+        let reply = self
+            .exchange(&self.signed(call.name, offset)?, call)
+            .await?;
+        if reply.status != StatusCode::UNAUTHORIZED {
+            return Ok(reply);
+        }
+        // Times outside GitHub's window are refused with a 401: sign by GitHub's own clock, once.
+        let skew = error::clock_skew(&reply.headers, SystemTime::now())
+            .filter(|skew| skew.unsigned_abs() > error::CLOCK_TOLERANCE.as_secs())
+            .unwrap_or(0);
+        let corrected = skew.saturating_neg();
+        if corrected.abs_diff(offset) < error::CLOCK_TOLERANCE.as_secs() {
+            return Ok(reply);
+        }
+        tracing::warn!(
+            skew_seconds = skew,
+            "this machine's clock differs from GitHub's"
+        );
+        self.clock_offset.store(corrected, Ordering::Relaxed);
+        self.exchange(&self.signed(call.name, corrected)?, call)
+            .await
+    }
+
+    fn signed(&self, name: &'static str, offset: i64) -> Result<Octocrab, ApiError> {
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .ok()
+            .and_then(|since| i64::try_from(since.as_secs()).ok())
+            .unwrap_or(0)
+            .saturating_add(offset);
+        let token = self
+            .key
+            .sign(now)
+            .map_err(|_| ApiError::transient(name, "the App's token could not be signed"))?;
+        self.carrying(name, token)
+    }
+
+    /// The shared connections with a token on every request.
+    fn carrying(&self, name: &'static str, token: SecretString) -> Result<Octocrab, ApiError> {
+        self.http
+            .user_access_token(token)
+            .map_err(|_| ApiError::unreadable(name, "the token cannot be sent"))
+    }
+
+    /// Buys an installation token.
+    async fn mint(&self, id: InstallationId, serial: u64) -> Result<Minted, ApiError> {
+        let path = ApiPath::root()
+            .seg("app")
+            .seg("installations")
+            .seg(id)
+            .seg("access_tokens");
+        let call = Call::write(
+            "POST installation token",
+            Who::App,
+            Method::POST,
+            path,
+            None,
+        );
+        let reply = self.as_app(&call).await?;
+        if !reply.status.is_success() {
+            return Err(call.gives_up_on(&reply, SystemTime::now()));
+        }
+        let token: wire::Token = read_json(call.name, &reply)?;
+        let secret = token
+            .token
+            .filter(|token| !token.is_empty())
+            .map(SecretString::from)
+            .ok_or_else(|| ApiError::unreadable(call.name, "an answer without a token"))?;
+        let server_now = error::server_time(&reply.headers).map(|at| at.saturating_mul(1000));
+        let lifetime = token
+            .expires_at
+            .and_then(|at| at.parse::<Timestamp>().ok())
+            .map_or(Duration::from_mins(30), |end| {
+                let now = server_now.map_or_else(now, Timestamp::from_millis);
+                end.since(now)
+            });
+        Ok(Minted {
+            client: self.carrying(call.name, secret)?,
+            serial,
+            use_until: Instant::now() + usable_for(lifetime),
+        })
+    }
+
+    /// One HTTP exchange within its time, reported to the observer.
+    async fn exchange(&self, client: &Octocrab, call: &Call) -> Result<Reply, ApiError> {
+        let request = self.request(call)?;
+        let _permit = self
+            .permits
+            .acquire()
+            .await
+            .map_err(|_| ApiError::transient(call.name, "the client is shutting down"))?;
+        let started = Instant::now();
+        let result = tokio::time::timeout(self.timeouts.total, talk(client, request, call)).await;
+        let (outcome, result) = match result {
+            Err(_) => {
+                let problem = format!(
+                    "no whole answer within {} ms",
+                    self.timeouts.total.as_millis()
+                );
+                (
+                    CallOutcome::TimedOut,
+                    Err(ApiError::transient(call.name, problem)),
+                )
+            }
+            Ok(Err(broken)) => (broken.outcome(), Err(broken.error(call.name))),
+            Ok(Ok(reply)) => (CallOutcome::Status(reply.status.as_u16()), Ok(reply)),
+        };
+        self.observer.call(call.name, outcome, started.elapsed());
+        let reply = result?;
+        self.note_rate(call.who, &reply.headers);
+        Ok(reply)
+    }
+
+    fn request(&self, call: &Call) -> Result<Request<OctoBody>, ApiError> {
+        let mut request = Request::builder()
+            .method(call.method.clone())
+            .uri(call.path.as_str())
+            .header(USER_AGENT, self.user_agent.clone())
+            .header(ACCEPT, call.accept)
+            .header("x-github-api-version", API_VERSION);
+        let body = match &call.body {
+            None => OctoBody::empty(),
+            Some(value) => {
+                request = request.header(CONTENT_TYPE, "application/json");
+                OctoBody::from(value.to_string())
+            }
+        };
+        request
+            .body(body)
+            .map_err(|_| ApiError::unreadable(call.name, "the request cannot be built"))
+    }
+
+    fn note_rate(&self, who: Who, headers: &HeaderMap) {
+        let text = |name| {
+            headers
+                .get(name)
+                .and_then(|value: &HeaderValue| value.to_str().ok())
+        };
+        let number = |name| text(name).and_then(|value| value.parse::<u64>().ok());
+        let (Some(remaining), Some(reset)) =
+            (number("x-ratelimit-remaining"), number("x-ratelimit-reset"))
+        else {
+            return;
+        };
+        let reset = i64::try_from(reset)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(1000);
+        let left = RateLeft {
+            remaining,
+            limit: number("x-ratelimit-limit"),
+            reset: Timestamp::from_millis(reset),
+        };
+        let resource = text("x-ratelimit-resource").unwrap_or("core");
+        let installation = match who {
+            Who::App => None,
+            Who::Installation(id) => Some(id),
+        };
+        if let Some(id) = installation
+            && resource == "core"
+        {
+            *lock(&self.installation(id).rate) = Some(left);
+        }
+        self.observer.rate(installation, resource, left);
+    }
+
+    fn same_host(&self, link: &str) -> Result<ApiPath, String> {
+        let uri: Uri = link
+            .parse()
+            .map_err(|_| "a link that is not an address".to_owned())?;
+        let target = uri
+            .path_and_query()
+            .map_or("/", http::uri::PathAndQuery::as_str);
+        let ours = match (uri.scheme_str(), uri.authority()) {
+            (None, None) => true,
+            (Some(scheme), Some(authority)) => {
+                Some(scheme) == self.base.scheme_str()
+                    && self
+                        .base
+                        .authority()
+                        .is_some_and(|own| own.as_str().eq_ignore_ascii_case(authority.as_str()))
+            }
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if ours {
+            Ok(ApiPath::checked(target))
+        } else {
+            let host: String = uri.host().unwrap_or("?").chars().take(100).collect();
+            Err(format!("a link to another host, `{host}`, is not followed"))
+        }
+    }
+}
+
+/// Sends and reads the whole answer.
+async fn talk(client: &Octocrab, request: Request<OctoBody>, call: &Call) -> Result<Reply, Broken> {
+    let response = client
+        .execute(request)
+        .await
+        .map_err(|error| Broken::new(&error))?;
+    let (parts, body) = response.into_parts();
+    let (body, too_long) = match Limited::new(body, call.limit).collect().await {
+        Ok(collected) => (collected.to_bytes().to_vec(), false),
+        Err(error) if error.is::<LengthLimitError>() => (Vec::new(), true),
+        Err(error) => return Err(Broken::new(error.as_ref())),
+    };
+    Ok(Reply {
+        status: parts.status,
+        headers: parts.headers,
+        body,
+        too_long,
+    })
+}
+
+/// No answer, or half of one.
+struct Broken {
+    problem: String,
+    timed_out: bool,
+}
+
+impl Broken {
+    /// The innermost cause: the ones around it say `service error` and carry a backtrace.
+    fn new(error: &(dyn std::error::Error + 'static)) -> Self {
+        let mut cause = error;
+        let mut timed_out = false;
+        loop {
+            timed_out |= cause
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|io| io.kind() == std::io::ErrorKind::TimedOut);
+            match cause.source() {
+                Some(inner) => cause = inner,
+                None => break,
+            }
+        }
+        let words: String = cause.to_string().chars().take(200).collect();
+        Self {
+            problem: format!("no answer from GitHub: {words}"),
+            timed_out,
+        }
+    }
+
+    fn outcome(&self) -> CallOutcome {
+        if self.timed_out {
+            CallOutcome::TimedOut
+        } else {
+            CallOutcome::Broken
+        }
+    }
+
+    fn error(self, name: &'static str) -> ApiError {
+        ApiError::transient(name, self.problem)
+    }
+}
+
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 307 | 308)
+}
+
+fn base_uri(text: &str) -> Result<Uri, ClientError> {
+    let wrong = || ClientError::BaseUrl(text.to_owned());
+    let uri: Uri = text.trim_end_matches('/').parse().map_err(|_| wrong())?;
+    let usable = matches!(uri.scheme_str(), Some("https" | "http"))
+        && uri.query().is_none()
+        && uri
+            .authority()
+            .is_some_and(|host| !host.as_str().contains('@'));
+    if usable { Ok(uri) } else { Err(wrong()) }
+}
+
+fn now() -> Timestamp {
+    chrono::DateTime::<chrono::Utc>::from(SystemTime::now()).into()
+}
+
+/// A poisoned lock guards plain values here, which are whole at any time.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,28 @@
+//! The GitHub client: App authentication, one call at a time with its budget, what is read, what is written.
+//!
+//! It may name `domain` only and never decides anything: it says what GitHub shows ([`read`]), carries out
+//! [`crate::domain::Effect`]s ([`write`]), and sorts failures into what the caller can do about them
+//! ([`ApiError`]). INVARIANT: a read that failed is an error, never an empty list; a write that may have
+//! happened is never repeated without looking for it first.
+
+mod auth;
+mod client;
+mod error;
+mod observer;
+mod page;
+mod path;
+pub mod read;
+mod transport;
+mod wire;
+pub mod write;
+
+pub use auth::KeyError;
+pub use client::{ClientConfig, ClientError, GitHub, ReadRetry, Timeouts};
+pub use error::{ApiError, CLOCK_TOLERANCE};
+pub use observer::{CallOutcome, NoObserver, Observer, RateLeft};
+pub use read::{
+    AppView, Comment, DeliveryAttempt, FactsRead, FailedDelivery, InstallationView, IssueView,
+    PullView, Reaction, RepoView, Wants,
+};
+pub use transport::Proxy;
+pub use write::Seen;

@@ -1,0 +1,104 @@
+//! Effects, carried out. Each one looks for its own earlier work before it creates anything.
+//!
+//! INVARIANT: a request that creates something is sent once. When its answer is lost the error is
+//! [`ApiError::Transient`], and the caller's next try finds what the lost one made.
+
+mod check_run;
+mod comment;
+mod issue;
+mod label;
+mod limits;
+
+use super::client::Who;
+use super::read::OurRun;
+use super::{ApiError, GitHub};
+use crate::domain::{Effect, Facts, Outcome, RepoRef, Sha};
+
+/// What the caller has just read, so that it need not be read again.
+///
+/// Only for the first try of a plan that was made from these very facts: after a failed write, look again
+/// ([`Seen::nothing`]).
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    check_runs: Option<(Sha, Vec<OurRun>)>,
+}
+
+impl Seen {
+    /// Nothing: everything is looked for on GitHub.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+}
+
+impl GitHub {
+    /// What these facts show of our own work.
+    #[must_use]
+    pub fn seen(&self, facts: &Facts) -> Seen {
+        Seen {
+            check_runs: facts.check_runs.known().map(|runs| {
+                let ours = runs
+                    .iter()
+                    .filter_map(|run| OurRun::of(self.inner.app_id, run))
+                    .collect();
+                (facts.head_sha.clone(), ours)
+            }),
+        }
+    }
+
+    /// Carries out an effect, looking on GitHub for its own earlier work.
+    ///
+    /// # Errors
+    /// See [`GitHub::apply_with`].
+    pub async fn apply(&self, effect: &Effect) -> Result<Outcome, ApiError> {
+        self.apply_with(effect, &Seen::nothing()).await
+    }
+
+    /// Carries out an effect. What GitHub will not have (403, 404, 410) is [`Outcome::Refused`] for Issues,
+    /// labels and comments, so that the rest of a plan goes on.
+    ///
+    /// # Errors
+    /// Everything else, and every refusal of a check-run: without it there is no verdict to be seen.
+    pub async fn apply_with(&self, effect: &Effect, seen: &Seen) -> Result<Outcome, ApiError> {
+        match effect {
+            Effect::CheckRun(wanted) => self.put_check_run(wanted, seen).await,
+            Effect::EnsureLabel { repo, label } => refused_or(self.ensure_label(repo, label).await),
+            Effect::OpenIssue(wanted) => refused_or(self.open_issue(wanted).await),
+            Effect::CloseIssue {
+                repo,
+                number,
+                comment,
+                not_planned,
+            } => refused_or(
+                self.close_issue(repo, *number, comment.as_ref(), *not_planned)
+                    .await,
+            ),
+            Effect::AddLabels {
+                repo,
+                number,
+                labels,
+            } => refused_or(self.add_labels(repo, *number, labels).await),
+            Effect::RemoveLabel {
+                repo,
+                number,
+                label,
+            } => refused_or(self.remove_label(repo, *number, label).await),
+            Effect::Comment(wanted) => refused_or(self.put_comment(wanted).await),
+            Effect::ClosePull { repo, number } => refused_or(self.close_pull(repo, *number).await),
+        }
+    }
+}
+
+fn of(repo: &RepoRef) -> Who {
+    Who::Installation(repo.installation)
+}
+
+/// A refusal by GitHub becomes an outcome; what is worth another try, or wrong on our side, stays an error.
+fn refused_or(result: Result<Outcome, ApiError>) -> Result<Outcome, ApiError> {
+    match result {
+        Err(error @ (ApiError::Gone { .. } | ApiError::Refused { .. })) => Ok(Outcome::Refused {
+            reason: error.to_string(),
+        }),
+        other => other,
+    }
+}
