@@ -5,3 +5,5 @@
 pub mod domain;
 pub mod policy;
 pub mod rules;
+pub mod server;
+pub mod store;

@@ -1,0 +1,1 @@
+//! Edges of the server.
