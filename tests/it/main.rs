@@ -9,5 +9,7 @@
     clippy::string_slice
 )]
 
+mod ingress;
+mod ingress_events;
 mod store_contract;
 mod store_sqlite;
