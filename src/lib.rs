@@ -7,3 +7,5 @@ pub mod domain;
 pub mod github;
 pub mod policy;
 pub mod rules;
+pub mod server;
+pub mod store;

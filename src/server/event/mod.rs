@@ -1,0 +1,487 @@
+//! From one webhook payload to the subjects that must be looked at.
+//!
+//! A pure function: no store, no clock. Work is level-triggered, so a payload only says *where* to look; the
+//! one thing taken from it is the head SHA that it announces. [`triggers`] is the table, one arm a case.
+
+mod wire;
+
+use crate::domain::{
+    AppId, InstallationId, IssueNumber, PullNumber, RepoId, RepoRef, Sha, Subject, Trigger,
+};
+use crate::store::{InstallationStatus, Note};
+use std::sync::Arc;
+use wire::{CheckRun, Payload, PullRequest, Repository};
+
+/// The check-run in which the judge's verdict stands.
+const JUDGMENT: &str = "classifier-judgment";
+
+/// What the configuration says about a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// Its pull requests are ours to classify.
+    pub supervised: bool,
+    /// Our Issues stand there.
+    pub inbox: bool,
+}
+
+/// Asks the configuration of the moment about a repository.
+pub type Supervision = Arc<dyn Fn(&RepoRef) -> Standing + Send + Sync>;
+
+/// What reading needs to know besides the payload.
+#[derive(Clone)]
+pub struct Context {
+    /// Our own App: what it does comes back as events, which must not make work.
+    pub own_app: AppId,
+    /// Which repositories are ours.
+    pub supervision: Supervision,
+}
+
+/// What a delivery asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Keep it.
+    Work {
+        /// The payload's `action`.
+        action: Option<String>,
+        /// Where to look.
+        triggers: Vec<Trigger>,
+        /// What it says about the world.
+        notes: Vec<Note>,
+    },
+    /// Do not keep it.
+    Ignored(Ignored),
+}
+
+/// Why a delivery is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ignored {
+    /// An event we do not know.
+    UnknownEvent,
+    /// A known event that changes nothing for us.
+    NothingToDo,
+    /// Something our own App did.
+    OwnEcho,
+    /// The repository is not supervised.
+    Unsupervised,
+    /// The repository is archived: every write would be refused.
+    Archived,
+    /// No installation is named: a repository's own webhook, not the App's.
+    NoInstallation,
+}
+
+impl Ignored {
+    /// The word for metrics and answers.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::UnknownEvent => "unknown-event",
+            Self::NothingToDo => "nothing-to-do",
+            Self::OwnEcho => "own-echo",
+            Self::Unsupervised => "unsupervised",
+            Self::Archived => "archived",
+            Self::NoInstallation => "no-installation",
+        }
+    }
+}
+
+/// The payload is not what GitHub sends.
+#[derive(Debug, thiserror::Error)]
+pub enum PayloadError {
+    /// Not JSON, or a member has another type.
+    #[error("body is not a readable payload: {0}")]
+    Json(#[from] serde_json::Error),
+    /// JSON, but no object.
+    #[error("body is not a JSON object")]
+    NotAnObject,
+}
+
+/// An event by name. The names that are not here are `other` in metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// Sent when the webhook is set up.
+    Ping,
+    /// `pull_request`
+    PullRequest,
+    /// `check_run`
+    CheckRun,
+    /// `check_suite`
+    CheckSuite,
+    /// `status`
+    Status,
+    /// `issue_comment`
+    IssueComment,
+    /// `issues`
+    Issues,
+    /// `push`
+    Push,
+    /// `merge_group`
+    MergeGroup,
+    /// `installation`
+    Installation,
+    /// `installation_repositories`
+    InstallationRepositories,
+    /// `repository`
+    Repository,
+    /// Anything else.
+    Other,
+}
+
+impl Event {
+    /// The event by `X-GitHub-Event`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "ping" => Self::Ping,
+            "pull_request" => Self::PullRequest,
+            "check_run" => Self::CheckRun,
+            "check_suite" => Self::CheckSuite,
+            "status" => Self::Status,
+            "issue_comment" => Self::IssueComment,
+            "issues" => Self::Issues,
+            "push" => Self::Push,
+            "merge_group" => Self::MergeGroup,
+            "installation" => Self::Installation,
+            "installation_repositories" => Self::InstallationRepositories,
+            "repository" => Self::Repository,
+            _ => Self::Other,
+        }
+    }
+
+    /// The name, `other` for the unknown ones.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ping => "ping",
+            Self::PullRequest => "pull_request",
+            Self::CheckRun => "check_run",
+            Self::CheckSuite => "check_suite",
+            Self::Status => "status",
+            Self::IssueComment => "issue_comment",
+            Self::Issues => "issues",
+            Self::Push => "push",
+            Self::MergeGroup => "merge_group",
+            Self::Installation => "installation",
+            Self::InstallationRepositories => "installation_repositories",
+            Self::Repository => "repository",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Reads a payload.
+///
+/// # Errors
+/// When it is not a JSON object, or a member we need has another type than GitHub gives it.
+pub fn read(event: Event, body: &[u8], context: &Context) -> Result<Reading, PayloadError> {
+    // serde reads a struct from a list too.
+    if body.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+        // Broken JSON is told with its place.
+        serde_json::from_slice::<serde::de::IgnoredAny>(body)?;
+        return Err(PayloadError::NotAnObject);
+    }
+    let payload: Payload = serde_json::from_slice(body)?;
+    Ok(match event {
+        Event::Other => Reading::Ignored(Ignored::UnknownEvent),
+        Event::Ping | Event::Status | Event::Push => Reading::Ignored(Ignored::NothingToDo),
+        Event::Installation | Event::InstallationRepositories => {
+            installation(event, payload, context)
+        }
+        Event::Repository => repository(payload, context),
+        Event::PullRequest
+        | Event::CheckRun
+        | Event::CheckSuite
+        | Event::IssueComment
+        | Event::Issues
+        | Event::MergeGroup => in_repository(event, payload, context),
+    })
+}
+
+fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
+    let repo = match repo_of(&payload) {
+        Ok(repo) => repo,
+        Err(ignored) => return Reading::Ignored(ignored),
+    };
+    if payload.repository.as_ref().and_then(|r| r.archived) == Some(true) {
+        return Reading::Ignored(Ignored::Archived);
+    }
+    let standing = (context.supervision)(&repo);
+    let ours = match event {
+        Event::Issues | Event::IssueComment => standing.supervised || standing.inbox,
+        _ => standing.supervised,
+    };
+    if !ours {
+        return Reading::Ignored(Ignored::Unsupervised);
+    }
+    let notes = vec![Note::RepoSeen(repo.clone())];
+    match triggers(event, &payload, &repo, context.own_app) {
+        Ok(triggers) => Reading::Work {
+            action: payload.action,
+            triggers,
+            notes,
+        },
+        Err(ignored) => Reading::Ignored(ignored),
+    }
+}
+
+/// The table: event and action to what must be looked at. `deep` reads everything again; a head is announced
+/// where the event is about one.
+fn triggers(
+    event: Event,
+    payload: &Payload,
+    repo: &RepoRef,
+    own: AppId,
+) -> Result<Vec<Trigger>, Ignored> {
+    let action = payload.action.as_deref().unwrap_or_default();
+    let found = match (event, action) {
+        (Event::PullRequest, "opened" | "reopened" | "synchronize") => {
+            pull(payload, repo).map(|subject| Trigger {
+                subject,
+                deep: true,
+                announces_head: head_of(payload),
+            })
+        }
+        .into_iter()
+        .collect(),
+        (Event::PullRequest, "edited") if base_changed(payload) => looks(pull(payload, repo), true),
+        (Event::PullRequest, "closed") => looks(pull(payload, repo), false),
+        (
+            Event::PullRequest,
+            "labeled" | "unlabeled" | "ready_for_review" | "converted_to_draft",
+        ) if !is_closed(payload) => looks(pull(payload, repo), false),
+
+        (Event::CheckRun, "rerequested" | "requested_action") if is_own(payload, own) => {
+            check_run_pulls(payload, repo)
+        }
+        (Event::CheckRun, "created" | "completed") if is_own(payload, own) => {
+            return Err(Ignored::OwnEcho);
+        }
+        (Event::CheckRun, "created" | "completed") if check_name(payload) == Some(JUDGMENT) => {
+            check_run_pulls(payload, repo)
+        }
+        (Event::CheckSuite, "requested" | "rerequested") => check_suite_pulls(payload, repo),
+
+        (Event::IssueComment, _) if is_own_comment(payload, own) => return Err(Ignored::OwnEcho),
+        (Event::IssueComment, "created" | "edited" | "deleted")
+        | (Event::Issues, "closed" | "reopened" | "edited" | "deleted" | "transferred") => {
+            looks(issue(payload, repo), true)
+        }
+        (Event::MergeGroup, "checks_requested") => looks(merge_group(payload, repo), true),
+        _ => Vec::new(),
+    };
+    if found.is_empty() {
+        Err(Ignored::NothingToDo)
+    } else {
+        Ok(found)
+    }
+}
+
+/// Installed, suspended, removed, or given more repositories.
+fn installation(event: Event, payload: Payload, context: &Context) -> Reading {
+    let Some(id) = installation_of(&payload) else {
+        return Reading::Ignored(Ignored::NoInstallation);
+    };
+    let status = |status| vec![Note::Installation(id, status)];
+    let all = || vec![look(Subject::Installation { installation: id }, true)];
+    let action = payload.action.as_deref().unwrap_or_default();
+    let (triggers, notes) = match (event, action) {
+        // Events of a suspension's time were never sent: everything is looked at.
+        (Event::Installation, "created" | "unsuspend" | "new_permissions_accepted") => {
+            (all(), status(InstallationStatus::Active))
+        }
+        (Event::Installation, "suspend") => (Vec::new(), status(InstallationStatus::Suspended)),
+        (Event::Installation, "deleted") => (Vec::new(), status(InstallationStatus::Removed)),
+        (Event::InstallationRepositories, "added") => {
+            let added: Vec<_> = payload
+                .repositories_added
+                .iter()
+                .flatten()
+                .filter_map(|repository| repo_ref(repository, id))
+                .filter(|repo| (context.supervision)(repo).supervised)
+                .collect();
+            if added.is_empty() {
+                return Reading::Ignored(Ignored::Unsupervised);
+            }
+            let notes = added.iter().cloned().map(Note::RepoSeen).collect();
+            let looks = added
+                .into_iter()
+                .map(|repo| look(Subject::Repo { repo }, true));
+            (looks.collect(), notes)
+        }
+        _ => return Reading::Ignored(Ignored::NothingToDo),
+    };
+    Reading::Work {
+        action: payload.action,
+        triggers,
+        notes,
+    }
+}
+
+/// Renamed or moved: state is keyed by id, only the name is learnt. An archived one needs nothing, one that
+/// is back is looked at.
+fn repository(payload: Payload, context: &Context) -> Reading {
+    let repo = match repo_of(&payload) {
+        Ok(repo) => repo,
+        Err(ignored) => return Reading::Ignored(ignored),
+    };
+    let triggers = match payload.action.as_deref() {
+        Some("renamed" | "transferred" | "archived") => Vec::new(),
+        Some("unarchived") if (context.supervision)(&repo).supervised => {
+            vec![look(Subject::Repo { repo: repo.clone() }, true)]
+        }
+        _ => return Reading::Ignored(Ignored::NothingToDo),
+    };
+    Reading::Work {
+        action: payload.action,
+        triggers,
+        notes: vec![Note::RepoSeen(repo)],
+    }
+}
+
+fn look(subject: Subject, deep: bool) -> Trigger {
+    Trigger {
+        subject,
+        deep,
+        announces_head: None,
+    }
+}
+
+fn looks(subject: Option<Subject>, deep: bool) -> Vec<Trigger> {
+    subject
+        .map(|subject| look(subject, deep))
+        .into_iter()
+        .collect()
+}
+
+fn pull(payload: &Payload, repo: &RepoRef) -> Option<Subject> {
+    let inner = payload.pull_request.as_ref().and_then(|pull| pull.number);
+    Some(Subject::Pull {
+        repo: repo.clone(),
+        number: PullNumber(inner.or(payload.number)?),
+    })
+}
+
+fn issue(payload: &Payload, repo: &RepoRef) -> Option<Subject> {
+    Some(Subject::Issue {
+        repo: repo.clone(),
+        number: IssueNumber(payload.issue.as_ref()?.number?),
+    })
+}
+
+fn merge_group(payload: &Payload, repo: &RepoRef) -> Option<Subject> {
+    let group = payload.merge_group.as_ref()?;
+    Some(Subject::MergeGroup {
+        repo: repo.clone(),
+        head_sha: group.head_sha.as_deref()?.parse().ok()?,
+        head_ref: group.head_ref.clone()?,
+    })
+}
+
+fn check_run_pulls(payload: &Payload, repo: &RepoRef) -> Vec<Trigger> {
+    let run = payload.check_run.as_ref();
+    pulls_or_head(
+        run.and_then(|run| run.pull_requests.as_deref()),
+        run.and_then(|run| run.head_sha.as_deref()),
+        repo,
+    )
+}
+
+fn check_suite_pulls(payload: &Payload, repo: &RepoRef) -> Vec<Trigger> {
+    let suite = payload.check_suite.as_ref();
+    pulls_or_head(
+        suite.and_then(|suite| suite.pull_requests.as_deref()),
+        suite.and_then(|suite| suite.head_sha.as_deref()),
+        repo,
+    )
+}
+
+/// GitHub names no pull requests for commits of forks, and may name some of other repositories.
+fn pulls_or_head(
+    pulls: Option<&[PullRequest]>,
+    head: Option<&str>,
+    repo: &RepoRef,
+) -> Vec<Trigger> {
+    let named: Vec<_> = pulls
+        .unwrap_or_default()
+        .iter()
+        .filter(|pull| is_based_on(pull, repo.id))
+        .filter_map(|pull| pull.number)
+        .map(|number| Subject::Pull {
+            repo: repo.clone(),
+            number: PullNumber(number),
+        })
+        .map(|subject| look(subject, true))
+        .collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let sha = head.and_then(|text| text.parse::<Sha>().ok());
+    let by_head = sha.map(|sha| Subject::Head {
+        repo: repo.clone(),
+        sha,
+    });
+    looks(by_head, true)
+}
+
+fn is_based_on(pull: &PullRequest, repo: RepoId) -> bool {
+    let base = pull.base.as_ref().and_then(|base| base.repo.as_ref());
+    base.and_then(|base| base.id)
+        .is_none_or(|id| RepoId(id) == repo)
+}
+
+fn head_of(payload: &Payload) -> Option<Sha> {
+    let head = payload.pull_request.as_ref()?.head.as_ref()?;
+    head.sha.as_deref()?.parse().ok()
+}
+
+fn base_changed(payload: &Payload) -> bool {
+    payload.changes.as_ref().is_some_and(|c| c.base.is_some())
+}
+
+/// A late label event of a closed pull request; should it be open again, `reopened` says so.
+fn is_closed(payload: &Payload) -> bool {
+    let state = payload
+        .pull_request
+        .as_ref()
+        .and_then(|pull| pull.state.as_deref());
+    state == Some("closed")
+}
+
+fn is_own(payload: &Payload, own: AppId) -> bool {
+    let app = payload.check_run.as_ref().and_then(|run| run.app.as_ref());
+    app.and_then(|app| app.id) == Some(own.0)
+}
+
+fn check_name(payload: &Payload) -> Option<&str> {
+    let run: &CheckRun = payload.check_run.as_ref()?;
+    run.name.as_deref()
+}
+
+/// Written by our App and touched by a bot. An owner who edits a comment of ours is no echo.
+fn is_own_comment(payload: &Payload, own: AppId) -> bool {
+    let comment = payload.comment.as_ref();
+    let app = comment.and_then(|comment| comment.performed_via_github_app.as_ref());
+    let by_bot = payload.sender.as_ref().and_then(|s| s.kind.as_deref()) == Some("Bot");
+    by_bot && app.and_then(|app| app.id) == Some(own.0)
+}
+
+fn installation_of(payload: &Payload) -> Option<InstallationId> {
+    let installation = payload.installation.as_ref()?;
+    installation.id.map(InstallationId)
+}
+
+fn repo_of(payload: &Payload) -> Result<RepoRef, Ignored> {
+    let installation = installation_of(payload).ok_or(Ignored::NoInstallation)?;
+    payload
+        .repository
+        .as_ref()
+        .and_then(|repository| repo_ref(repository, installation))
+        .ok_or(Ignored::NothingToDo)
+}
+
+fn repo_ref(repository: &Repository, installation: InstallationId) -> Option<RepoRef> {
+    Some(RepoRef {
+        id: RepoId(repository.id?),
+        name: repository.full_name.as_deref()?.parse().ok()?,
+        installation,
+    })
+}

@@ -1,0 +1,114 @@
+//! The server's edges: webhook ingress, health, metrics.
+//!
+//! Turns requests into stored deliveries and figures into text. It decides nothing, never calls GitHub, and
+//! may name only `domain`, `store` and (later) `audit` for reading and `settings`.
+
+mod event;
+mod health;
+mod metrics;
+mod signature;
+mod webhook;
+
+pub use event::{Context, Event, Ignored, PayloadError, Reading, Standing, Supervision, read};
+pub use health::{ReadyCheck, ReadyChecks, StoreReachable};
+pub use metrics::{Metrics, Queue};
+pub use signature::{SecretsError, Signature, SignatureError, SignedBody, WebhookSecrets};
+pub use webhook::{BODY_LIMIT, Limits};
+
+use crate::domain::Timestamp;
+use crate::store::{Store, StoreError};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use std::sync::Arc;
+use webhook::Webhook;
+
+/// Reads the clock. Passed in, so that tests have their own.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// What the server is made of.
+pub struct ServerState {
+    /// Path of the webhook, with its leading slash.
+    pub webhook_path: String,
+    /// The secrets that count.
+    pub secrets: WebhookSecrets,
+    /// Whose events are read how.
+    pub context: Context,
+    /// Bounds of the ingress.
+    pub limits: Limits,
+    /// Where deliveries are kept.
+    pub store: Arc<dyn Store>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// What must work for `/readyz`.
+    pub ready: ReadyChecks,
+    /// The time.
+    pub now: Clock,
+}
+
+/// The routes of the public listener: the webhook, `/healthz`, `/readyz`, `/metrics`.
+pub fn router(state: ServerState) -> Router {
+    let figures = Figures {
+        store: state.store.clone(),
+        metrics: state.metrics.clone(),
+        now: state.now.clone(),
+    };
+    let webhook = Webhook::new(
+        state.secrets,
+        state.context,
+        state.store,
+        state.metrics,
+        state.now,
+        state.limits,
+    );
+    let ingress = Router::new()
+        .route(&state.webhook_path, post(webhook::receive))
+        // Ours is larger and counts while it reads.
+        .layer(DefaultBodyLimit::disable())
+        .with_state(Arc::new(webhook));
+    Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz).with_state(state.ready))
+        .route(
+            "/metrics",
+            get(text_of_metrics).with_state(Arc::new(figures)),
+        )
+        .merge(ingress)
+}
+
+struct Figures {
+    store: Arc<dyn Store>,
+    metrics: Arc<Metrics>,
+    now: Clock,
+}
+
+async fn text_of_metrics(State(figures): State<Arc<Figures>>) -> Response {
+    let queue = queue(&*figures.store, (figures.now)()).await;
+    if let Err(error) = &queue {
+        tracing::warn!(%error, "store did not answer for the metrics");
+    }
+    figures.metrics.queue(queue.ok());
+    match figures.metrics.text() {
+        Ok(text) => {
+            let kind = [(
+                header::CONTENT_TYPE,
+                "text/plain; version=0.0.4; charset=utf-8",
+            )];
+            (kind, text).into_response()
+        }
+        Err(error) => {
+            tracing::error!(%error, "metrics could not be written");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+async fn queue(store: &dyn Store, now: Timestamp) -> Result<Queue, StoreError> {
+    Ok(Queue {
+        depth: store.queue_depth().await?,
+        oldest: store.oldest_waiting(now).await?,
+        dead: store.dead_letters().await?.len() as u64,
+    })
+}

@@ -1,0 +1,167 @@
+//! The durable store: accepted deliveries, one row a subject that is its lock, plans, states.
+//!
+//! [`Store`] is the contract; [`sqlite::SqliteStore`] keeps it. Only this module speaks SQL, and it names only
+//! `domain`. INVARIANT: what a method acknowledged survives `kill -9`, and nothing done with a lost lease
+//! changes anything.
+
+mod error;
+mod migrate;
+mod sql;
+pub mod sqlite;
+mod types;
+
+pub use error::StoreError;
+pub use types::{
+    Accepted, Claim, DeadLetter, DeliveryRow, DeliveryStatus, EffectStatus, Finish,
+    InstallationStatus, NewDelivery, NewPlan, Note, PlannedEffect, StoredPlan,
+};
+
+use crate::domain::{
+    AccountId, InstallationId, IssueNumber, Outcome, PullNumber, PullState, RepoId, RepoRef, Sha,
+    Timestamp, Trigger, Witness,
+};
+use std::{collections::BTreeMap, time::Duration};
+use tokio::sync::watch;
+
+/// Every write is committed and synced when it returns.
+#[async_trait::async_trait]
+pub trait Store: Send + Sync + 'static {
+    // Work comes in.
+
+    /// Keeps a delivery and puts its subjects to work, in one transaction.
+    async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError>;
+    /// Puts a subject to work without a delivery (tick, sweep, look-ups).
+    async fn enqueue(&self, trigger: Trigger, now: Timestamp) -> Result<(), StoreError>;
+    /// Changes whenever work may have come in; a receiver misses no change that came after it was made.
+    fn wakeup(&self) -> watch::Receiver<u64>;
+    /// The earliest moment at which some waiting subject is or becomes due; `None` when nothing waits.
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    // Work is done, under a lease.
+
+    /// The longest waiting due subject whose installation is active, for `lease` from `now`.
+    async fn claim(
+        &self,
+        worker: &str,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError>;
+    /// Keeps the lease for `lease` from `now`.
+    async fn renew(&self, claim: &Claim, now: Timestamp, lease: Duration)
+    -> Result<(), StoreError>;
+    /// The generation is done: state kept, deliveries acknowledged, plan and lease gone, in one transaction.
+    async fn finish(&self, claim: &Claim, finish: Finish) -> Result<(), StoreError>;
+    /// Failed for now; due again at `next_attempt`. A plan stays.
+    async fn retry(
+        &self,
+        claim: &Claim,
+        next_attempt: Timestamp,
+        error: &str,
+    ) -> Result<(), StoreError>;
+    /// Given up: a dead letter. A later trigger of the subject is worked on, in full if this one was to be.
+    async fn bury(&self, claim: &Claim, reason: &str, now: Timestamp) -> Result<(), StoreError>;
+    /// Not worked on after all (shutdown): due at once, the attempt is not counted.
+    async fn release(&self, claim: &Claim) -> Result<(), StoreError>;
+
+    // Plans, under the same lease.
+
+    /// Keeps the plan, in place of an earlier one of this subject.
+    async fn save_plan(&self, claim: &Claim, plan: &NewPlan) -> Result<(), StoreError>;
+    /// The plan's audit entries are on disk; also moves the audit tail.
+    async fn plan_audited(&self, claim: &Claim, witness: &Witness) -> Result<(), StoreError>;
+    /// The effect with this index is about to be carried out.
+    async fn effect_started(&self, claim: &Claim, index: usize) -> Result<(), StoreError>;
+    /// The effect with this index was carried out.
+    async fn effect_done(
+        &self,
+        claim: &Claim,
+        index: usize,
+        outcome: &Outcome,
+    ) -> Result<(), StoreError>;
+
+    // The audit log's end.
+
+    /// The newest entry the store has heard of.
+    async fn audit_tail(&self) -> Result<Option<Witness>, StoreError>;
+    /// Moves the tail forward; an older entry than the one known changes nothing.
+    async fn set_audit_tail(&self, witness: &Witness) -> Result<(), StoreError>;
+
+    // Pull requests.
+
+    /// What was left of the last evaluation.
+    async fn pull_state(
+        &self,
+        repo: RepoId,
+        number: PullNumber,
+    ) -> Result<Option<PullState>, StoreError>;
+    /// The pull requests whose last seen head is this commit, open or closed.
+    async fn pulls_with_head(&self, repo: RepoId, head: &Sha)
+    -> Result<Vec<PullState>, StoreError>;
+    /// The pull request that an Issue of ours is or was about. Compare with [`PullState::issue`].
+    async fn pull_for_issue(
+        &self,
+        repo: RepoId,
+        number: IssueNumber,
+    ) -> Result<Option<PullState>, StoreError>;
+    /// The pull requests with an open Issue of ours.
+    async fn open_issues(&self) -> Result<Vec<PullState>, StoreError>;
+
+    // Installations, repositories, owners.
+
+    /// Remembers the state of an installation; an active one's waiting work is due again.
+    async fn set_installation(
+        &self,
+        id: InstallationId,
+        status: InstallationStatus,
+    ) -> Result<(), StoreError>;
+    /// The state of an installation; active when never heard of.
+    async fn installation(&self, id: InstallationId) -> Result<InstallationStatus, StoreError>;
+    /// Remembers the name of the moment.
+    async fn repo_seen(&self, repo: &RepoRef) -> Result<(), StoreError>;
+    /// The name last seen.
+    async fn repo_by_id(&self, id: RepoId) -> Result<Option<RepoRef>, StoreError>;
+    /// Pins a login to an account unless it is pinned already; returns the account that is pinned.
+    async fn pin_owner(&self, login: &str, id: AccountId) -> Result<AccountId, StoreError>;
+    /// Logins (lower case) and the accounts they are pinned to.
+    async fn pinned_owners(&self) -> Result<BTreeMap<String, AccountId>, StoreError>;
+
+    // Small things.
+
+    /// Raises a counter, made at 0; returns its new value.
+    async fn bump(&self, name: &str, by: u64) -> Result<u64, StoreError>;
+    /// All counters.
+    async fn counters(&self) -> Result<BTreeMap<String, u64>, StoreError>;
+    /// Was the label seen to exist in the repository?
+    async fn label_ensured(&self, repo: RepoId, name: &str) -> Result<bool, StoreError>;
+    /// Remembers whether the label exists.
+    async fn set_label_ensured(
+        &self,
+        repo: RepoId,
+        name: &str,
+        exists: bool,
+    ) -> Result<(), StoreError>;
+    /// A value kept under a name.
+    async fn meta(&self, key: &str) -> Result<Option<String>, StoreError>;
+    /// Keeps a value under a name.
+    async fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError>;
+
+    // For people and metrics.
+
+    /// How many subjects wait or are worked on; those of paused installations are not counted.
+    async fn queue_depth(&self) -> Result<u64, StoreError>;
+    /// How long the longest waiting of them has waited; zero when nothing waits.
+    async fn oldest_waiting(&self, now: Timestamp) -> Result<Duration, StoreError>;
+    /// Work that was given up, newest first.
+    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, StoreError>;
+    /// Puts a dead letter's subject back to work, in full.
+    async fn revive(&self, id: &str, now: Timestamp) -> Result<(), StoreError>;
+    /// Forgets a dead letter; its deliveries count as finished.
+    async fn drop_dead(&self, id: &str) -> Result<(), StoreError>;
+    /// The newest deliveries, newest first.
+    async fn recent_deliveries(&self, limit: u32) -> Result<Vec<DeliveryRow>, StoreError>;
+    /// Forgets finished deliveries that came before a moment; returns how many.
+    async fn prune(&self, before: Timestamp) -> Result<u64, StoreError>;
+
+    /// Writes what was handed in, then lets go of the database. Later calls are `Unavailable`.
+    async fn close(&self);
+}

@@ -1,0 +1,215 @@
+//! Work comes in: deliveries, triggers, dead letters brought back.
+//!
+//! INVARIANT: a trigger that is kept raises `wanted` of its subject's row in the same transaction.
+
+use super::{from_json, parsed, registry, to_json};
+use crate::domain::{Subject, Timestamp, Trigger};
+use crate::store::{Accepted, NewDelivery, Note, StoreError};
+use sqlx::AnyConnection;
+
+/// How a subject is put to work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Urgency {
+    /// In its turn; a backoff or a wait for a rate limit goes on.
+    InTurn,
+    /// At once: a person or GitHub's redelivery asked again.
+    AtOnce,
+}
+
+pub(super) async fn accept(
+    conn: &mut AnyConnection,
+    delivery: &NewDelivery,
+) -> Result<Accepted, StoreError> {
+    let accepted = register(conn, delivery).await?;
+    let urgency = match accepted {
+        Accepted::New => Urgency::InTurn,
+        Accepted::Requeued => Urgency::AtOnce,
+        Accepted::Duplicate | Accepted::Conflict => return Ok(accepted),
+    };
+    for note in &delivery.notes {
+        match note {
+            Note::Installation(id, status) => {
+                registry::set_installation(conn, *id, *status).await?;
+            }
+            Note::RepoSeen(repo) => registry::repo_seen(conn, repo).await?,
+        }
+    }
+    for trigger in &delivery.triggers {
+        let generation = bump(conn, trigger, delivery.received_at, urgency).await?;
+        sqlx::query(
+            "INSERT INTO delivery_subject (delivery_id, subject_key, generation, status)
+             VALUES ($1, $2, $3, 'waiting')
+             ON CONFLICT (delivery_id, subject_key)
+             DO UPDATE SET generation = excluded.generation, status = 'waiting'",
+        )
+        .bind(delivery.id.as_str())
+        .bind(trigger.subject.key())
+        .bind(generation)
+        .execute(&mut *conn)
+        .await?;
+    }
+    Ok(accepted)
+}
+
+/// Keeps the delivery unless its GUID is known, and says what it is.
+async fn register(
+    conn: &mut AnyConnection,
+    delivery: &NewDelivery,
+) -> Result<Accepted, StoreError> {
+    let digest = hex(&delivery.body_sha256);
+    let inserted = sqlx::query(
+        "INSERT INTO delivery (id, event, action, body_sha256, received_at)
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING",
+    )
+    .bind(delivery.id.as_str())
+    .bind(delivery.event.as_str())
+    .bind(delivery.action.as_deref())
+    .bind(digest.as_str())
+    .bind(delivery.received_at.millis())
+    .execute(&mut *conn)
+    .await?;
+    if inserted.rows_affected() == 1 {
+        return Ok(Accepted::New);
+    }
+    let (known, unfinished): (String, i64) = sqlx::query_as(
+        "SELECT body_sha256, (SELECT COUNT(*) FROM delivery_subject
+                              WHERE delivery_id = delivery.id AND status <> 'done')
+         FROM delivery WHERE id = $1",
+    )
+    .bind(delivery.id.as_str())
+    .fetch_one(&mut *conn)
+    .await?;
+    Ok(if known != digest {
+        Accepted::Conflict
+    } else if unfinished > 0 {
+        Accepted::Requeued
+    } else {
+        Accepted::Duplicate
+    })
+}
+
+pub(super) async fn enqueue(
+    conn: &mut AnyConnection,
+    trigger: &Trigger,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    bump(conn, trigger, now, Urgency::InTurn).await?;
+    Ok(())
+}
+
+/// Raises the subject's wanted generation and returns it.
+async fn bump(
+    conn: &mut AnyConnection,
+    trigger: &Trigger,
+    now: Timestamp,
+    urgency: Urgency,
+) -> Result<i64, StoreError> {
+    let key = trigger.subject.key();
+    let (generation,): (i64,) = sqlx::query_as(
+        "INSERT INTO subject (key, body, installation, wanted, done, deep_at, queued_at, again_at,
+                              claimed, claims, attempts, next_attempt, lease_until)
+         VALUES ($1, $2, $3, 1, 0, $4, $5, $5, 0, 0, 0, 0, 0)
+         ON CONFLICT (key) DO UPDATE SET
+             body = excluded.body,
+             installation = excluded.installation,
+             wanted = subject.wanted + 1,
+             deep_at = CASE WHEN $4 = 1 THEN subject.wanted + 1 ELSE subject.deep_at END,
+             queued_at = CASE WHEN subject.wanted <= subject.done THEN $5 ELSE subject.queued_at END,
+             again_at = CASE WHEN subject.claimed = subject.wanted THEN $5 ELSE subject.again_at END,
+             attempts = CASE WHEN $6 = 1 THEN 0 ELSE subject.attempts END,
+             next_attempt = CASE WHEN $6 = 1 THEN 0 ELSE subject.next_attempt END
+         RETURNING wanted",
+    )
+    .bind(key.as_str())
+    .bind(to_json("a subject", &trigger.subject)?)
+    .bind(super::signed(trigger.subject.installation().0))
+    .bind(i64::from(trigger.deep))
+    .bind(now.millis())
+    .bind(i64::from(urgency == Urgency::AtOnce))
+    .fetch_one(&mut *conn)
+    .await?;
+    if let Some(head) = &trigger.announces_head {
+        sqlx::query(
+            "INSERT INTO announcement (subject_key, generation, head, at) VALUES ($1, $2, $3, $4)",
+        )
+        .bind(key.as_str())
+        .bind(generation)
+        .bind(head.as_str())
+        .bind(now.millis())
+        .execute(&mut *conn)
+        .await?;
+    }
+    Ok(generation)
+}
+
+pub(super) async fn revive(
+    conn: &mut AnyConnection,
+    id: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let body: Option<(String,)> =
+        sqlx::query_as("DELETE FROM dead_letter WHERE subject_key = $1 RETURNING body")
+            .bind(id)
+            .fetch_optional(&mut *conn)
+            .await?;
+    let Some((body,)) = body else {
+        return Err(no_letter(id));
+    };
+    let subject: Subject = from_json("a subject", &body)?;
+    let trigger = Trigger {
+        subject,
+        deep: true,
+        announces_head: None,
+    };
+    let generation = bump(conn, &trigger, now, Urgency::AtOnce).await?;
+    sqlx::query(
+        "UPDATE delivery_subject SET status = 'waiting', generation = $2
+         WHERE subject_key = $1 AND status = 'dead'",
+    )
+    .bind(id)
+    .bind(generation)
+    .execute(&mut *conn)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn drop_dead(conn: &mut AnyConnection, id: &str) -> Result<(), StoreError> {
+    let gone = sqlx::query("DELETE FROM dead_letter WHERE subject_key = $1")
+        .bind(id)
+        .execute(&mut *conn)
+        .await?;
+    if gone.rows_affected() == 0 {
+        return Err(no_letter(id));
+    }
+    sqlx::query(
+        "UPDATE delivery_subject SET status = 'done' WHERE subject_key = $1 AND status = 'dead'",
+    )
+    .bind(id)
+    .execute(&mut *conn)
+    .await?;
+    Ok(())
+}
+
+fn no_letter(id: &str) -> StoreError {
+    StoreError::Missing {
+        what: format!("dead letter `{id}`"),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Ids of deliveries, as they stand in a row of their own.
+pub(super) fn delivery_ids(
+    rows: &[(String,)],
+) -> Result<Vec<crate::domain::DeliveryId>, StoreError> {
+    rows.iter()
+        .map(|(id,)| parsed("a delivery id", id))
+        .collect()
+}

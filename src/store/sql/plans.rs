@@ -1,0 +1,167 @@
+//! Plans and how far their effects got. All under the lease of their subject.
+
+use super::{from_json, lease::Fence, registry, signed, to_json, unsigned};
+use crate::domain::{Outcome, Witness};
+use crate::store::{EffectStatus, NewPlan, PlannedEffect, StoreError, StoredPlan};
+use sqlx::AnyConnection;
+
+pub(super) async fn save(
+    conn: &mut AnyConnection,
+    fence: &Fence,
+    plan: &NewPlan,
+) -> Result<(), StoreError> {
+    fence.hold(conn).await?;
+    remove(conn, &fence.key).await?;
+    sqlx::query(
+        "INSERT INTO plan (subject_key, generation, decision_id, entries, state_after)
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(fence.key.as_str())
+    .bind(fence.generation)
+    .bind(plan.decision_id.as_str())
+    .bind(to_json("audit entries", &plan.entries)?)
+    .bind(to_json("a pull request's state", &plan.state_after)?)
+    .execute(&mut *conn)
+    .await?;
+    for (index, effect) in (0_i64..).zip(&plan.effects) {
+        sqlx::query(
+            "INSERT INTO plan_effect (subject_key, idx, effect, status) VALUES ($1, $2, $3, 'planned')",
+        )
+        .bind(fence.key.as_str())
+        .bind(index)
+        .bind(to_json("an effect", effect)?)
+        .execute(&mut *conn)
+        .await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn remove(conn: &mut AnyConnection, key: &str) -> Result<(), StoreError> {
+    for text in [
+        "DELETE FROM plan_effect WHERE subject_key = $1",
+        "DELETE FROM plan WHERE subject_key = $1",
+    ] {
+        sqlx::query(text).bind(key).execute(&mut *conn).await?;
+    }
+    Ok(())
+}
+
+/// A plan's row without its effects.
+type PlanRow = (i64, String, String, String, Option<i64>, Option<String>);
+
+pub(super) async fn load(
+    conn: &mut AnyConnection,
+    key: &str,
+) -> Result<Option<StoredPlan>, StoreError> {
+    let row: Option<PlanRow> = sqlx::query_as(
+        "SELECT generation, decision_id, entries, state_after, witness_seq, witness_hash
+         FROM plan WHERE subject_key = $1",
+    )
+    .bind(key)
+    .fetch_optional(&mut *conn)
+    .await?;
+    let Some((generation, decision_id, entries, state_after, seq, hash)) = row else {
+        return Ok(None);
+    };
+    Ok(Some(StoredPlan {
+        generation: unsigned(generation),
+        decision_id,
+        entries: from_json("audit entries", &entries)?,
+        effects: effects(conn, key).await?,
+        state_after: from_json("a pull request's state", &state_after)?,
+        witness: seq.zip(hash).map(|(seq, hash)| Witness {
+            seq: unsigned(seq),
+            hash,
+        }),
+    }))
+}
+
+async fn effects(conn: &mut AnyConnection, key: &str) -> Result<Vec<PlannedEffect>, StoreError> {
+    let rows: Vec<(String, String, Option<String>)> = sqlx::query_as(
+        "SELECT effect, status, outcome FROM plan_effect WHERE subject_key = $1 ORDER BY idx",
+    )
+    .bind(key)
+    .fetch_all(&mut *conn)
+    .await?;
+    rows.iter()
+        .map(|(effect, status, outcome)| {
+            Ok(PlannedEffect {
+                effect: from_json("an effect", effect)?,
+                status: match (status.as_str(), outcome) {
+                    ("planned", _) => EffectStatus::Planned,
+                    ("started", _) => EffectStatus::Started,
+                    ("done", Some(outcome)) => {
+                        EffectStatus::Done(from_json("an outcome", outcome)?)
+                    }
+                    (other, _) => return Err(StoreError::unreadable("an effect's status", other)),
+                },
+            })
+        })
+        .collect()
+}
+
+pub(super) async fn audited(
+    conn: &mut AnyConnection,
+    fence: &Fence,
+    witness: &Witness,
+) -> Result<(), StoreError> {
+    fence.hold(conn).await?;
+    let marked =
+        sqlx::query("UPDATE plan SET witness_seq = $2, witness_hash = $3 WHERE subject_key = $1")
+            .bind(fence.key.as_str())
+            .bind(signed(witness.seq))
+            .bind(witness.hash.as_str())
+            .execute(&mut *conn)
+            .await?;
+    if marked.rows_affected() == 0 {
+        return Err(StoreError::Missing {
+            what: format!("plan of `{}`", fence.key),
+        });
+    }
+    registry::set_audit_tail(conn, witness).await
+}
+
+pub(super) async fn effect_started(
+    conn: &mut AnyConnection,
+    fence: &Fence,
+    index: usize,
+) -> Result<(), StoreError> {
+    fence.hold(conn).await?;
+    let marked = sqlx::query(
+        "UPDATE plan_effect SET status = CASE WHEN status = 'done' THEN 'done' ELSE 'started' END
+         WHERE subject_key = $1 AND idx = $2",
+    )
+    .bind(fence.key.as_str())
+    .bind(i64::try_from(index).unwrap_or(i64::MAX))
+    .execute(&mut *conn)
+    .await?;
+    found(marked.rows_affected(), fence, index)
+}
+
+pub(super) async fn effect_done(
+    conn: &mut AnyConnection,
+    fence: &Fence,
+    index: usize,
+    outcome: &Outcome,
+) -> Result<(), StoreError> {
+    fence.hold(conn).await?;
+    let marked = sqlx::query(
+        "UPDATE plan_effect SET status = 'done', outcome = $3 WHERE subject_key = $1 AND idx = $2",
+    )
+    .bind(fence.key.as_str())
+    .bind(i64::try_from(index).unwrap_or(i64::MAX))
+    .bind(to_json("an outcome", outcome)?)
+    .execute(&mut *conn)
+    .await?;
+    found(marked.rows_affected(), fence, index)
+}
+
+fn found(rows: u64, fence: &Fence, index: usize) -> Result<(), StoreError> {
+    if rows == 1 {
+        Ok(())
+    } else {
+        Err(StoreError::Missing {
+            what: format!("effect {index} in the plan of `{}`", fence.key),
+        })
+    }
+}

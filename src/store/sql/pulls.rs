@@ -1,0 +1,100 @@
+//! The states of pull requests, and how to find one by its head or by our Issue.
+
+use super::{from_json, signed, to_json};
+use crate::domain::{IssueNumber, PullNumber, PullState, RepoId, Sha};
+use crate::store::StoreError;
+use sqlx::AnyConnection;
+
+const STATE: &str = "a pull request's state";
+
+pub(super) async fn save(conn: &mut AnyConnection, state: &PullState) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO pull_state (repo_id, number, head_sha, issue_open, state)
+         VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (repo_id, number) DO UPDATE SET
+             head_sha = excluded.head_sha, issue_open = excluded.issue_open, state = excluded.state",
+    )
+    .bind(signed(state.repo.id.0))
+    .bind(signed(state.number.0))
+    .bind(state.head_sha.as_str())
+    .bind(i64::from(state.issue.is_some()))
+    .bind(to_json(STATE, state)?)
+    .execute(&mut *conn)
+    .await?;
+    if let Some(issue) = &state.issue {
+        sqlx::query(
+            "INSERT INTO issue_pull (issue_repo_id, issue_number, pull_repo_id, pull_number)
+             VALUES ($1, $2, $3, $4)
+             ON CONFLICT (issue_repo_id, issue_number) DO UPDATE SET
+                 pull_repo_id = excluded.pull_repo_id, pull_number = excluded.pull_number",
+        )
+        .bind(signed(issue.repo.id.0))
+        .bind(signed(issue.number.0))
+        .bind(signed(state.repo.id.0))
+        .bind(signed(state.number.0))
+        .execute(&mut *conn)
+        .await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn state(
+    conn: &mut AnyConnection,
+    repo: RepoId,
+    number: PullNumber,
+) -> Result<Option<PullState>, StoreError> {
+    let row: Option<(String,)> =
+        sqlx::query_as("SELECT state FROM pull_state WHERE repo_id = $1 AND number = $2")
+            .bind(signed(repo.0))
+            .bind(signed(number.0))
+            .fetch_optional(&mut *conn)
+            .await?;
+    row.map(|(text,)| from_json(STATE, &text)).transpose()
+}
+
+pub(super) async fn with_head(
+    conn: &mut AnyConnection,
+    repo: RepoId,
+    head: &Sha,
+) -> Result<Vec<PullState>, StoreError> {
+    let rows: Vec<(String,)> = sqlx::query_as(
+        "SELECT state FROM pull_state WHERE repo_id = $1 AND head_sha = $2 ORDER BY number",
+    )
+    .bind(signed(repo.0))
+    .bind(head.as_str())
+    .fetch_all(&mut *conn)
+    .await?;
+    all(&rows)
+}
+
+pub(super) async fn for_issue(
+    conn: &mut AnyConnection,
+    repo: RepoId,
+    number: IssueNumber,
+) -> Result<Option<PullState>, StoreError> {
+    let row: Option<(String,)> = sqlx::query_as(
+        "SELECT p.state FROM issue_pull AS i
+         JOIN pull_state AS p ON p.repo_id = i.pull_repo_id AND p.number = i.pull_number
+         WHERE i.issue_repo_id = $1 AND i.issue_number = $2",
+    )
+    .bind(signed(repo.0))
+    .bind(signed(number.0))
+    .fetch_optional(&mut *conn)
+    .await?;
+    row.map(|(text,)| from_json(STATE, &text)).transpose()
+}
+
+pub(super) async fn with_open_issue(
+    conn: &mut AnyConnection,
+) -> Result<Vec<PullState>, StoreError> {
+    let rows: Vec<(String,)> = sqlx::query_as(
+        "SELECT state FROM pull_state WHERE issue_open = 1 ORDER BY repo_id, number",
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    all(&rows)
+}
+
+fn all(rows: &[(String,)]) -> Result<Vec<PullState>, StoreError> {
+    rows.iter().map(|(text,)| from_json(STATE, text)).collect()
+}

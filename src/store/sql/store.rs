@@ -1,0 +1,279 @@
+//! The trait kept over any backend: owned arguments in, one transaction each, wake-ups after commit.
+
+use super::{Backend, SqlStore, intake, lease, lease::Fence, plans, pulls, registry, report};
+use crate::domain::{
+    AccountId, InstallationId, IssueNumber, Outcome, PullNumber, PullState, RepoId, RepoRef, Sha,
+    Timestamp, Trigger, Witness,
+};
+use crate::store::{
+    Accepted, Claim, DeadLetter, DeliveryRow, Finish, InstallationStatus, NewDelivery, NewPlan,
+    Store, StoreError,
+};
+use std::{collections::BTreeMap, time::Duration};
+use tokio::sync::watch;
+
+/// `write!(self, conn => work(conn, …))`: the work in a transaction on the writing connection.
+macro_rules! write {
+    ($self:ident, $conn:ident => $work:expr) => {
+        $self
+            .backend
+            .write(move |$conn| Box::pin(async move { $work.await }))
+            .await
+    };
+}
+
+/// The same on a reading connection.
+macro_rules! read {
+    ($self:ident, $conn:ident => $work:expr) => {
+        $self
+            .backend
+            .read(move |$conn| Box::pin(async move { $work.await }))
+            .await
+    };
+}
+
+#[async_trait::async_trait]
+impl<B: Backend> Store for SqlStore<B> {
+    async fn accept(&self, delivery: NewDelivery) -> Result<Accepted, StoreError> {
+        let accepted = write!(self, c => intake::accept(c, &delivery))?;
+        match accepted {
+            Accepted::New | Accepted::Requeued => self.work_came_in(),
+            Accepted::Duplicate | Accepted::Conflict => {}
+        }
+        Ok(accepted)
+    }
+
+    async fn enqueue(&self, trigger: Trigger, now: Timestamp) -> Result<(), StoreError> {
+        write!(self, c => intake::enqueue(c, &trigger, now))?;
+        self.work_came_in();
+        Ok(())
+    }
+
+    fn wakeup(&self) -> watch::Receiver<u64> {
+        self.wake.subscribe()
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        read!(self, c => report::next_due(c))
+    }
+
+    async fn claim(
+        &self,
+        worker: &str,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        let worker = worker.to_owned();
+        write!(self, c => lease::claim(c, &worker, now, lease))
+    }
+
+    async fn renew(
+        &self,
+        claim: &Claim,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<(), StoreError> {
+        let fence = Fence::of(claim);
+        write!(self, c => lease::renew(c, &fence, now.plus(lease)))
+    }
+
+    async fn finish(&self, claim: &Claim, finish: Finish) -> Result<(), StoreError> {
+        let fence = Fence::of(claim);
+        if write!(self, c => lease::finish(c, &fence, &finish))? {
+            self.work_came_in();
+        }
+        Ok(())
+    }
+
+    async fn retry(
+        &self,
+        claim: &Claim,
+        next_attempt: Timestamp,
+        error: &str,
+    ) -> Result<(), StoreError> {
+        let (fence, error) = (Fence::of(claim), error.to_owned());
+        write!(self, c => lease::retry(c, &fence, next_attempt, &error))?;
+        self.work_came_in();
+        Ok(())
+    }
+
+    async fn bury(&self, claim: &Claim, reason: &str, now: Timestamp) -> Result<(), StoreError> {
+        let (fence, reason) = (Fence::of(claim), reason.to_owned());
+        if write!(self, c => lease::bury(c, &fence, &reason, now))? {
+            self.work_came_in();
+        }
+        Ok(())
+    }
+
+    async fn release(&self, claim: &Claim) -> Result<(), StoreError> {
+        let fence = Fence::of(claim);
+        write!(self, c => lease::release(c, &fence))?;
+        self.work_came_in();
+        Ok(())
+    }
+
+    async fn save_plan(&self, claim: &Claim, plan: &NewPlan) -> Result<(), StoreError> {
+        let (fence, plan) = (Fence::of(claim), plan.clone());
+        write!(self, c => plans::save(c, &fence, &plan))
+    }
+
+    async fn plan_audited(&self, claim: &Claim, witness: &Witness) -> Result<(), StoreError> {
+        let (fence, witness) = (Fence::of(claim), witness.clone());
+        write!(self, c => plans::audited(c, &fence, &witness))
+    }
+
+    async fn effect_started(&self, claim: &Claim, index: usize) -> Result<(), StoreError> {
+        let fence = Fence::of(claim);
+        write!(self, c => plans::effect_started(c, &fence, index))
+    }
+
+    async fn effect_done(
+        &self,
+        claim: &Claim,
+        index: usize,
+        outcome: &Outcome,
+    ) -> Result<(), StoreError> {
+        let (fence, outcome) = (Fence::of(claim), outcome.clone());
+        write!(self, c => plans::effect_done(c, &fence, index, &outcome))
+    }
+
+    async fn audit_tail(&self) -> Result<Option<Witness>, StoreError> {
+        read!(self, c => registry::audit_tail(c))
+    }
+
+    async fn set_audit_tail(&self, witness: &Witness) -> Result<(), StoreError> {
+        let witness = witness.clone();
+        write!(self, c => registry::set_audit_tail(c, &witness))
+    }
+
+    async fn pull_state(
+        &self,
+        repo: RepoId,
+        number: PullNumber,
+    ) -> Result<Option<PullState>, StoreError> {
+        read!(self, c => pulls::state(c, repo, number))
+    }
+
+    async fn pulls_with_head(
+        &self,
+        repo: RepoId,
+        head: &Sha,
+    ) -> Result<Vec<PullState>, StoreError> {
+        let head = head.clone();
+        read!(self, c => pulls::with_head(c, repo, &head))
+    }
+
+    async fn pull_for_issue(
+        &self,
+        repo: RepoId,
+        number: IssueNumber,
+    ) -> Result<Option<PullState>, StoreError> {
+        read!(self, c => pulls::for_issue(c, repo, number))
+    }
+
+    async fn open_issues(&self) -> Result<Vec<PullState>, StoreError> {
+        read!(self, c => pulls::with_open_issue(c))
+    }
+
+    async fn set_installation(
+        &self,
+        id: InstallationId,
+        status: InstallationStatus,
+    ) -> Result<(), StoreError> {
+        write!(self, c => registry::set_installation(c, id, status))?;
+        self.work_came_in();
+        Ok(())
+    }
+
+    async fn installation(&self, id: InstallationId) -> Result<InstallationStatus, StoreError> {
+        read!(self, c => registry::installation(c, id))
+    }
+
+    async fn repo_seen(&self, repo: &RepoRef) -> Result<(), StoreError> {
+        let repo = repo.clone();
+        write!(self, c => registry::repo_seen(c, &repo))
+    }
+
+    async fn repo_by_id(&self, id: RepoId) -> Result<Option<RepoRef>, StoreError> {
+        read!(self, c => registry::repo_by_id(c, id))
+    }
+
+    async fn pin_owner(&self, login: &str, id: AccountId) -> Result<AccountId, StoreError> {
+        let login = login.to_owned();
+        write!(self, c => registry::pin_owner(c, &login, id))
+    }
+
+    async fn pinned_owners(&self) -> Result<BTreeMap<String, AccountId>, StoreError> {
+        read!(self, c => registry::pinned_owners(c))
+    }
+
+    async fn bump(&self, name: &str, by: u64) -> Result<u64, StoreError> {
+        let name = name.to_owned();
+        write!(self, c => registry::bump(c, &name, by))
+    }
+
+    async fn counters(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        read!(self, c => registry::counters(c))
+    }
+
+    async fn label_ensured(&self, repo: RepoId, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        read!(self, c => registry::label_ensured(c, repo, &name))
+    }
+
+    async fn set_label_ensured(
+        &self,
+        repo: RepoId,
+        name: &str,
+        exists: bool,
+    ) -> Result<(), StoreError> {
+        let name = name.to_owned();
+        write!(self, c => registry::set_label_ensured(c, repo, &name, exists))
+    }
+
+    async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let key = key.to_owned();
+        read!(self, c => registry::meta(c, &key))
+    }
+
+    async fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        write!(self, c => registry::set_meta(c, &key, &value))
+    }
+
+    async fn queue_depth(&self) -> Result<u64, StoreError> {
+        read!(self, c => report::queue_depth(c))
+    }
+
+    async fn oldest_waiting(&self, now: Timestamp) -> Result<Duration, StoreError> {
+        read!(self, c => report::oldest_waiting(c, now))
+    }
+
+    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, StoreError> {
+        read!(self, c => report::dead_letters(c))
+    }
+
+    async fn revive(&self, id: &str, now: Timestamp) -> Result<(), StoreError> {
+        let id = id.to_owned();
+        write!(self, c => intake::revive(c, &id, now))?;
+        self.work_came_in();
+        Ok(())
+    }
+
+    async fn drop_dead(&self, id: &str) -> Result<(), StoreError> {
+        let id = id.to_owned();
+        write!(self, c => intake::drop_dead(c, &id))
+    }
+
+    async fn recent_deliveries(&self, limit: u32) -> Result<Vec<DeliveryRow>, StoreError> {
+        read!(self, c => report::recent_deliveries(c, limit))
+    }
+
+    async fn prune(&self, before: Timestamp) -> Result<u64, StoreError> {
+        write!(self, c => report::prune(c, before))
+    }
+
+    async fn close(&self) {
+        self.backend.close().await;
+    }
+}

@@ -1,0 +1,74 @@
+//! The files of the store: the lock, the database file and its mode.
+
+use crate::store::StoreError;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// Left as they are in the URL that names the file.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'.')
+    .remove(b'-')
+    .remove(b'_');
+
+/// Takes the lock that keeps a second process out; it is given up when the file is dropped, or the process dies.
+pub(super) fn lock(directory: &Path) -> Result<File, StoreError> {
+    let path = directory.join("quadgate.lock");
+    let file = open_private(&path).map_err(|error| unusable(directory, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { path }),
+        Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+    }
+}
+
+/// Makes the database file, readable by its owner only, before SQLite does; its log files take over the mode.
+pub(super) fn create(directory: &Path) -> Result<PathBuf, StoreError> {
+    let path = directory.join("quadgate.sqlite3");
+    let file = open_private(&path).map_err(|error| unusable(&path, &error))?;
+    make_private(&file).map_err(|error| unusable(&path, &error))?;
+    Ok(path)
+}
+
+/// The URL by which the driver opens the file.
+pub(super) fn url(file: &Path) -> Result<String, StoreError> {
+    let path = file.to_str().ok_or_else(|| StoreError::Directory {
+        path: file.to_owned(),
+        why: "its name is not UTF-8".into(),
+    })?;
+    let path = utf8_percent_encode(path, PLAIN);
+    Ok(format!("sqlite://{path}?mode=rw"))
+}
+
+fn open_private(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn make_private(file: &File) -> std::io::Result<()> {
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &File) -> std::io::Result<()> {
+    Ok(())
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> StoreError {
+    let advice = match error.kind() {
+        std::io::ErrorKind::NotFound => ": create it, or set `data_dir`",
+        std::io::ErrorKind::PermissionDenied => {
+            ": make it writable for the user that runs quadgate"
+        }
+        _ => "",
+    };
+    StoreError::Directory {
+        path: path.to_owned(),
+        why: format!("{error}{advice}"),
+    }
+}

@@ -1,0 +1,221 @@
+//! The values that go into the store and come out of it.
+//!
+//! Plain data; no SQL, no I/O. INVARIANT: a [`Claim`] is only made by the store, and its lease token fences
+//! everything that is done with it.
+
+use crate::domain::{
+    DeliveryId, Effect, InstallationId, Outcome, PullState, RepoRef, Sha, Subject, Timestamp,
+    Trigger, Witness,
+};
+
+/// A verified webhook delivery, to be kept.
+#[derive(Debug, Clone)]
+pub struct NewDelivery {
+    /// Its GUID.
+    pub id: DeliveryId,
+    /// `X-GitHub-Event`.
+    pub event: String,
+    /// The payload's `action`.
+    pub action: Option<String>,
+    /// SHA-256 of the raw body: the same GUID with another body is a conflict.
+    pub body_sha256: [u8; 32],
+    /// When it came, by this server's clock.
+    pub received_at: Timestamp,
+    /// What is to be looked at because of it.
+    pub triggers: Vec<Trigger>,
+    /// What it says about the world, kept in the same transaction.
+    pub notes: Vec<Note>,
+}
+
+/// A fact that a delivery states by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// The installation is in this state now.
+    Installation(InstallationId, InstallationStatus),
+    /// The repository has this name now.
+    RepoSeen(RepoRef),
+}
+
+/// May work go on for an installation?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum InstallationStatus {
+    /// Yes. Also what holds for an installation never heard of.
+    Active,
+    /// Suspended by its account: its work waits.
+    Suspended,
+    /// Uninstalled: its work waits for good, unless it comes back.
+    Removed,
+}
+
+impl InstallationStatus {
+    /// The word as stored.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// What became of an offered delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Accepted {
+    /// First seen; committed.
+    New,
+    /// Seen and finished before; nothing changed.
+    Duplicate,
+    /// Seen before but unfinished or dead: back to work at once.
+    Requeued,
+    /// The GUID was seen with another body; nothing changed.
+    Conflict,
+}
+
+/// The right to work on one subject until the lease ends.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// What to work on.
+    pub subject: Subject,
+    /// The wishes up to this one are covered by [`super::Store::finish`].
+    pub generation: u64,
+    /// Proof of ownership; unique for each claim of a subject.
+    pub(in crate::store) lease: String,
+    /// How many attempts began before this one and did not finish (failed, timed out or crashed).
+    pub attempts: u32,
+    /// Must everything be read again?
+    pub deep: bool,
+    /// Heads that waiting triggers announced, with the time they came, oldest first (the newest 100).
+    pub announced: Vec<(Sha, Timestamp)>,
+    /// The deliveries that wait for this work, newest first, at most 100.
+    pub deliveries: Vec<DeliveryId>,
+    /// What was left of the last evaluation (pull requests only).
+    pub state: Option<PullState>,
+    /// A plan that was saved and not finished. When its generation is below [`Claim::generation`], there are
+    /// newer wishes: carry it out, then look again before finishing.
+    pub plan: Option<StoredPlan>,
+}
+
+impl Claim {
+    /// The lease token, for logs.
+    #[must_use]
+    pub fn lease(&self) -> &str {
+        &self.lease
+    }
+}
+
+/// The end of an evaluation.
+#[derive(Debug, Clone)]
+pub struct Finish {
+    /// What to remember of the pull request; `None` leaves what is there.
+    pub state: Option<PullState>,
+    /// Now.
+    pub now: Timestamp,
+    /// Counters to raise by one in the same transaction.
+    pub count: Vec<String>,
+}
+
+impl Finish {
+    /// Remembers `state` and counts nothing.
+    #[must_use]
+    pub fn new(state: Option<PullState>, now: Timestamp) -> Self {
+        Self {
+            state,
+            now,
+            count: Vec::new(),
+        }
+    }
+}
+
+/// A decision's plan, to be saved before anything of it is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPlan {
+    /// Digest of the decision.
+    pub decision_id: String,
+    /// The audit entries to be written before the first effect.
+    pub entries: serde_json::Value,
+    /// In the order in which they are carried out.
+    pub effects: Vec<Effect>,
+    /// The state once everything is done.
+    pub state_after: PullState,
+}
+
+/// A plan as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredPlan {
+    /// The generation it was made for.
+    pub generation: u64,
+    /// Digest of the decision.
+    pub decision_id: String,
+    /// The audit entries to be written before the first effect.
+    pub entries: serde_json::Value,
+    /// In the order in which they are carried out.
+    pub effects: Vec<PlannedEffect>,
+    /// The state once everything is done.
+    pub state_after: PullState,
+    /// The last audit entry of the plan, once it is on disk.
+    pub witness: Option<Witness>,
+}
+
+/// One effect of a stored plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedEffect {
+    /// What is to be true.
+    pub effect: Effect,
+    /// How far it got.
+    pub status: EffectStatus,
+}
+
+/// How far an effect got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EffectStatus {
+    /// Not begun.
+    Planned,
+    /// Begun: it may or may not have reached GitHub.
+    Started,
+    /// Carried out.
+    Done(Outcome),
+}
+
+/// Work that was given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// The key of its subject, by which it is revived or dropped.
+    pub id: String,
+    /// What it was about.
+    pub subject: Subject,
+    /// Why it was given up, for people.
+    pub reason: String,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it was given up.
+    pub at: Timestamp,
+    /// The deliveries that were waiting for it.
+    pub deliveries: Vec<DeliveryId>,
+}
+
+/// One delivery, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryRow {
+    /// Its GUID.
+    pub id: DeliveryId,
+    /// `X-GitHub-Event`.
+    pub event: String,
+    /// The payload's `action`.
+    pub action: Option<String>,
+    /// When it came.
+    pub received_at: Timestamp,
+    /// How far it got.
+    pub status: DeliveryStatus,
+}
+
+/// How far a delivery got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DeliveryStatus {
+    /// Some of its subjects are not worked on yet.
+    Waiting,
+    /// All of its subjects are finished.
+    Done,
+    /// Work on one of its subjects was given up.
+    Dead,
+}
