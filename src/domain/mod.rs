@@ -26,6 +26,6 @@ pub use ids::{
 };
 pub use known::Known;
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
-pub use state::{IssueKind, IssueRef, PullState, Witness};
+pub use state::{Answered, Choice, IssueKind, IssueRef, PullState, Witness};
 pub use time::{Timestamp, TimestampError};
 pub use trigger::{Subject, Trigger};
