@@ -2,6 +2,9 @@
 //! asked first? `docs/design.md` says where everything lives and which module may name which.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod domain;
+pub mod inbox;
+pub mod plan;
 pub mod policy;
 pub mod rules;

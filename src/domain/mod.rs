@@ -9,6 +9,7 @@ mod ids;
 mod known;
 mod quadrant;
 mod state;
+mod text;
 mod time;
 mod trigger;
 
@@ -27,5 +28,6 @@ pub use ids::{
 pub use known::Known;
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
 pub use state::{Answered, Choice, IssueKind, IssueRef, PullState, Witness};
+pub use text::is_unseen;
 pub use time::{Timestamp, TimestampError};
 pub use trigger::{Subject, Trigger};
