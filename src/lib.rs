@@ -3,6 +3,11 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+/// The commands; one file a command.
+pub mod cli {
+    pub mod audit;
+    pub mod inbox;
+}
 pub mod domain;
 pub mod inbox;
 pub mod plan;

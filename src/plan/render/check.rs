@@ -62,7 +62,7 @@ fn summary(input: &CheckInput<'_>, deciding: &Deciding<'_>, texts: &Texts) -> St
         parts.push(texts.issue_closed_by_hand.to_owned());
     }
     if pending {
-        parts.push(texts.how_to_answer.to_owned());
+        parts.push(texts.where_to_answer.to_owned());
     }
     parts.join("\n\n")
 }

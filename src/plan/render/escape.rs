@@ -6,38 +6,34 @@
 use crate::domain::is_unseen;
 use std::fmt::Write as _;
 
-/// One line in which nothing is hidden.
-pub(crate) fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+/// One line in which nothing is hidden, of about `max` bytes at most: what is longer is cut between characters and
+/// counted.
+pub(crate) fn shown(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max) + 16);
+    for (at, c) in text.char_indices() {
+        if out.len() + c.len_utf8() > max {
+            // Writing to a String cannot fail, here and below.
+            let _ = write!(out, "… (+{} bytes)", text.len() - at);
+            break;
+        }
         match c {
             '\n' => out.push('⏎'),
             '\t' => out.push(' '),
             '\r' => {}
+            // A marker begins with `<!`; nothing of a pull request may.
+            '!' if out.ends_with('<') => out.push_str("\\!"),
             c if is_unseen(c) => {
-                // Writing to a String cannot fail.
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
             }
             c => out.push(c),
         }
     }
-    out.replace("<!", "<\\!")
-}
-
-/// At most so many bytes, cut between characters, with the number of bytes left out.
-pub(crate) fn clip(text: &str, max: usize) -> String {
-    if text.len() <= max {
-        return text.to_owned();
-    }
-    let kept = text
-        .get(..text.floor_char_boundary(max))
-        .unwrap_or_default();
-    format!("{kept}… (+{} bytes)", text.len() - kept.len())
+    out
 }
 
 /// A code span of at most about `max` bytes.
 pub(crate) fn code(text: &str, max: usize) -> String {
-    let text = clip(&visible(text), max);
+    let text = shown(text, max);
     if text.trim().is_empty() {
         return format!("`{}`", "·".repeat(text.chars().count().max(1)));
     }

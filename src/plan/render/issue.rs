@@ -3,7 +3,7 @@
 
 use super::check::{deciding_list, without};
 use super::comments::key_marker;
-use super::escape::{clip, code, fenced, plain_name, visible};
+use super::escape::{code, fenced, plain_name, shown};
 use super::limit::{ISSUE_BODY, cut};
 use super::texts::{Language, Texts, fill};
 use crate::domain::{Facts, IssueKind, Reversibility};
@@ -13,6 +13,8 @@ use crate::rules::{FileRow, Verdict};
 /// Files named one by one in the explanation and in the record.
 const LISTED: usize = 20;
 const RECORDED: usize = 40;
+/// Room for the seal and the blank lines around it.
+const SEAL: usize = 1_024;
 
 /// What an Issue speaks about.
 #[derive(Clone, Copy)]
@@ -41,7 +43,7 @@ pub(crate) fn title(input: &IssueInput<'_>) -> String {
 pub(crate) fn body(input: &IssueInput<'_>) -> String {
     let texts = input.language.texts();
     let deciding = deciding(input.verdict);
-    let mut parts = vec![
+    let mut why = vec![
         fill(
             texts.issue_intro(input.kind),
             &[("pull", &pull_line(input, texts))],
@@ -52,39 +54,40 @@ pub(crate) fn body(input: &IssueInput<'_>) -> String {
         ),
         deciding_list(&deciding, LISTED, texts).join("\n"),
     ];
-    parts.extend(without(&deciding, texts));
-    match input.kind {
-        IssueKind::PendingOwner => {
-            parts.push(format!("{}\n\n{}", texts.ballot_heading, texts.ballot));
-            parts.push(format!(
-                "{}\n\n{}",
-                texts.answer_heading, texts.how_to_answer
-            ));
-            parts.push(format!(
-                "{}\n\n{}",
+    why.extend(without(&deciding, texts));
+    why.retain(|part| !part.is_empty());
+    let rest = format!("{}\n\n{}", what_now(input, texts), key_marker(input.key));
+    let room = ISSUE_BODY.saturating_sub(rest.len() + SEAL);
+    let why = cut(&why.join("\n\n"), room, input.whole, texts);
+    format!("{why}\n\n{rest}")
+}
+
+/// The part that is never cut: the ballot, how to answer, the record; or when the Issue closes.
+fn what_now(input: &IssueInput<'_>, texts: &Texts) -> String {
+    match (input.kind, input.passive_close_hours) {
+        (IssueKind::PendingOwner, _) => {
+            let record = record(
+                input.facts,
+                input.verdict,
+                input.required_checks,
+                input.verifications,
+                input.language,
+            );
+            [
+                texts.ballot_heading,
+                texts.ballot,
+                texts.answer_heading,
+                texts.how_to_answer,
                 texts.record_heading,
-                fenced(&record(
-                    input.facts,
-                    input.verdict,
-                    input.required_checks,
-                    input.verifications,
-                    input.language,
-                ))
-            ));
+                &fenced(&record),
+            ]
+            .join("\n\n")
         }
-        IssueKind::AuditB | IssueKind::AuditC => parts.push(match input.passive_close_hours {
-            Some(hours) => fill(texts.passive_close, &[("hours", &hours.to_string())]),
-            None => texts.never_closes.to_owned(),
-        }),
+        (IssueKind::AuditB | IssueKind::AuditC, Some(hours)) => {
+            fill(texts.passive_close, &[("hours", &hours.to_string())])
+        }
+        (IssueKind::AuditB | IssueKind::AuditC, None) => texts.never_closes.to_owned(),
     }
-    parts.retain(|part| !part.is_empty());
-    let marker = key_marker(input.key);
-    // Room for our key and the seal.
-    let room = ISSUE_BODY - marker.len() - 1_024;
-    format!(
-        "{}\n\n{marker}",
-        cut(&parts.join("\n\n"), room, input.whole, texts)
-    )
 }
 
 fn pull_line(input: &IssueInput<'_>, texts: &Texts) -> String {
@@ -142,12 +145,12 @@ fn covers(facts: &Facts, verdict: &Verdict, texts: &Texts) -> Vec<String> {
         &[
             ("pr", &pr(facts)),
             ("head", facts.head_sha.as_str()),
-            ("base", &clip(&visible(&facts.base_ref), 200)),
+            ("base", &shown(&facts.base_ref, 200)),
         ],
     )];
     lines.extend(deciding.rules.iter().take(RECORDED).map(|report| {
         let reason = report.finding.reason().unwrap_or_default();
-        format!("- {}: {}", report.rule, clip(&visible(reason), 200))
+        format!("- {}: {}", report.rule, shown(reason, 200))
     }));
     lines.extend(deciding.files.iter().take(RECORDED).map(|row| {
         let ir = texts.reversibility(row.axes.ir);
@@ -160,10 +163,10 @@ fn covers(facts: &Facts, verdict: &Verdict, texts: &Texts) -> Vec<String> {
 
 /// `path status`, with the path before a rename.
 fn changed(row: &FileRow) -> String {
-    let path = clip(&visible(&row.path), 200);
-    let status = clip(&visible(&row.status), 40);
+    let path = shown(&row.path, 200);
+    let status = shown(&row.status, 40);
     match &row.previous_path {
-        Some(previous) => format!("{path} {status} (← {})", clip(&visible(previous), 200)),
+        Some(previous) => format!("{path} {status} (← {})", shown(previous, 200)),
         None => format!("{path} {status}"),
     }
 }
@@ -179,8 +182,8 @@ fn consequences(verdict: &Verdict, texts: &Texts) -> Vec<String> {
         .iter()
         .take(LISTED)
         .map(|row| {
-            let because = clip(&visible(&row.ir_because.0), 200);
-            format!("- {}: {because}", clip(&visible(&row.path), 200))
+            let because = shown(&row.ir_because.0, 200);
+            format!("- {}: {because}", shown(&row.path, 200))
         })
         .collect();
     if irreversible.len() > LISTED {
@@ -197,15 +200,12 @@ fn consequences(verdict: &Verdict, texts: &Texts) -> Vec<String> {
 }
 
 fn verification(checks: &[String], verifications: &[String], texts: &Texts) -> Vec<String> {
-    let checks = checks.iter().map(|name| {
-        fill(
-            texts.verification_check,
-            &[("name", &clip(&visible(name), 150))],
-        )
-    });
+    let checks = checks
+        .iter()
+        .map(|name| fill(texts.verification_check, &[("name", &shown(name, 150))]));
     let ledger = verifications
         .iter()
-        .map(|text| format!("- {}", clip(&visible(text), 200)));
+        .map(|text| format!("- {}", shown(text, 200)));
     let mut lines: Vec<String> = checks.chain(ledger).collect();
     let count = lines.len();
     lines.truncate(RECORDED);

@@ -68,6 +68,7 @@ pub(crate) struct Texts {
     pub issue_refused: &'static str,
     pub issue_refused_pending: &'static str,
     pub issue_closed_by_hand: &'static str,
+    pub where_to_answer: &'static str,
     pub footer: &'static str,
     pub witness: &'static str,
     pub deciding_heading: &'static str,

@@ -46,6 +46,7 @@ pub(super) static TEXTS: Texts = Texts {
     issue_refused: "**Issue:** could not be opened ({reason}). It is tried again.",
     issue_refused_pending: "**Issue:** could not be opened ({reason}). It is tried again; until then an owner answers with the buttons of this check-run.",
     issue_closed_by_hand: "The Issue was closed without an answer, which approves nothing. To answer, reopen it and then reply there.",
+    where_to_answer: "An owner answers on the Issue (👍, 👎, `/approve A`, `/approve B`, `/approve C`, `/reject`) or with a button of this check-run. Only the newest answer of an owner counts.",
     footer: "Policy `{policy}` · quadgate {version} · {witness}",
     witness: "audit entry {seq} `{hash}`",
     deciding_heading: "### Deciding files",

@@ -46,6 +46,7 @@ pub(super) static TEXTS: Texts = Texts {
     issue_refused: "**Issue:** 열지 못했습니다 ({reason}). 다시 시도합니다.",
     issue_refused_pending: "**Issue:** 열지 못했습니다 ({reason}). 다시 시도하며, 그때까지 오너는 이 check-run의 버튼으로 답합니다.",
     issue_closed_by_hand: "Issue가 답 없이 닫혔습니다. 이것은 아무것도 승인하지 않습니다. 답하려면 Issue를 다시 열고 그곳에 회신하십시오.",
+    where_to_answer: "오너는 Issue에서 (👍, 👎, `/approve A`, `/approve B`, `/approve C`, `/reject`) 또는 이 check-run의 버튼으로 답합니다. 오너의 가장 새로운 답만 유효합니다.",
     footer: "정책 `{policy}` · quadgate {version} · {witness}",
     witness: "감사 항목 {seq} `{hash}`",
     deciding_heading: "### 결정한 파일",
