@@ -5,6 +5,15 @@
 pub mod diff;
 pub mod domain;
 pub mod github;
+pub mod audit;
+/// The commands; one file a command.
+pub mod cli {
+    pub mod audit;
+    pub mod inbox;
+}
+pub mod domain;
+pub mod inbox;
+pub mod plan;
 pub mod policy;
 pub mod rules;
 pub mod server;

@@ -9,6 +9,7 @@ mod ids;
 mod known;
 mod quadrant;
 mod state;
+mod text;
 mod time;
 mod trigger;
 
@@ -26,6 +27,7 @@ pub use ids::{
 };
 pub use known::Known;
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
-pub use state::{IssueKind, IssueRef, PullState, Witness};
+pub use state::{Answered, Choice, IssueKind, IssueRef, PullState, Witness};
+pub use text::is_unseen;
 pub use time::{Timestamp, TimestampError};
 pub use trigger::{Subject, Trigger};

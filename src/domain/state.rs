@@ -44,6 +44,53 @@ pub struct IssueRef {
     pub opened_at: Timestamp,
 }
 
+/// What an owner answered to a D decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// Approved as proposed.
+    ApproveA,
+    /// Approved with the alternate in the description.
+    ApproveB,
+    /// Deferred: nothing is approved, the question stays.
+    Defer,
+    /// Rejected: the pull request is closed.
+    Reject,
+}
+
+impl Choice {
+    /// The word as it stands in the log.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ApproveA => "approve_a",
+            Self::ApproveB => "approve_b",
+            Self::Defer => "defer",
+            Self::Reject => "reject",
+        }
+    }
+
+    /// Does it open the gate?
+    #[must_use]
+    pub fn approves(self) -> bool {
+        match self {
+            Self::ApproveA | Self::ApproveB => true,
+            Self::Defer | Self::Reject => false,
+        }
+    }
+}
+
+/// The answer that was honoured last, and what exactly it covers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    /// What was answered.
+    pub choice: Choice,
+    /// The signal it came from, such as `comment/5000000001/approve_a`: the same signal is honoured once.
+    pub signal: String,
+    /// Digest of what was asked (head, base branch, what decided): an answer to another question does not count.
+    pub covers: String,
+}
+
 /// The state of one pull request as the server last left it.
 ///
 /// Kept by the store as JSON; a member that is added must have a default.
@@ -81,6 +128,9 @@ pub struct PullState {
     /// Why the Issue that should be open is not (Issues switched off, no permission); retried by the tick.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue_refused: Option<String>,
+    /// The owner's answer that was honoured last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<Answered>,
     /// Is the pull request closed or merged?
     #[serde(default)]
     pub closed: bool,

@@ -206,6 +206,16 @@ impl Verdict {
         }
     }
 
+    /// For tests of what shows or stores verdicts.
+    #[cfg(test)]
+    pub(crate) fn for_tests(
+        rules_fired: Vec<RuleReport>,
+        files: Vec<FileRow>,
+        reasoning: &str,
+    ) -> Self {
+        Self::fold(rules_fired, files, reasoning.to_owned())
+    }
+
     /// The quadrant.
     #[must_use]
     pub fn quadrant(&self) -> Quadrant {

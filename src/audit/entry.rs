@@ -1,0 +1,268 @@
+//! One entry: what it says, and how it becomes one line of JSON.
+//!
+//! INVARIANT: one line an entry, valid UTF-8, members in the order of the specification, `hash` last. What a
+//! reader would not see, or could take for a line end, is written as a `\u` escape.
+
+use crate::domain::{
+    AccountId, Choice, DeliveryId, PullNumber, Quadrant, RepoId, RepoName, Sha, Timestamp, Witness,
+    is_unseen,
+};
+use crate::rules::RuleReport;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::io;
+
+/// An entry before the log gives it its number and its place in the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryDraft {
+    /// When it was decided.
+    pub ts: Timestamp,
+    /// Our id of the decision: found again after a crash, so that no decision is written twice.
+    pub decision: String,
+    /// The pull request and commit it speaks about; `None` where it is about none.
+    pub about: Option<About>,
+    /// What it says.
+    pub body: Body,
+    /// `sha256:` and the digest of the policy in force.
+    pub policy: String,
+    /// The delivery that led to it; `None` for the tick and the command line.
+    pub delivery: Option<DeliveryId>,
+    /// Version of this program.
+    pub version: String,
+}
+
+/// The pull request an entry is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// The base repository's id.
+    pub repo_id: RepoId,
+    /// The base repository's name of the moment.
+    pub repo: RepoName,
+    /// The pull request.
+    pub number: PullNumber,
+    /// The head that was judged.
+    pub head_sha: Sha,
+}
+
+/// What an entry says. A new kind is a variant here and its word in [`Body::kind`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Body {
+    /// A pull request was put into a quadrant.
+    Classification {
+        /// Every rule, in chain order.
+        rules_fired: Vec<RuleReport>,
+        /// The verdict.
+        quadrant: Quadrant,
+        /// The line that names what decided.
+        reasoning: String,
+        /// The base branch it was judged against.
+        base_ref: String,
+        /// Login of the author; `null` when the account is gone.
+        author: Option<String>,
+    },
+    /// An owner's answer was honoured.
+    OwnerAnswer {
+        /// What was answered.
+        answer: Choice,
+        /// Login of the owner.
+        actor: String,
+        /// Id of the owner.
+        actor_id: Option<AccountId>,
+        /// The comment, reaction or button it came from.
+        signal: String,
+        /// When it was given, by GitHub's clock.
+        answered_at: Timestamp,
+        /// The nonce of the ballot; `null` for a button where no Issue could be opened.
+        nonce: Option<String>,
+        /// The verdict it answers.
+        quadrant: Quadrant,
+    },
+}
+
+impl Body {
+    /// The word in `kind`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Classification { .. } => "classification",
+            Self::OwnerAnswer { .. } => "owner_answer",
+        }
+    }
+}
+
+/// The members in written order; `hash` is added to the written form.
+#[derive(Serialize)]
+struct Written<'a> {
+    seq: u64,
+    ts: Timestamp,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pr: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head_sha: Option<&'a Sha>,
+    #[serde(flatten)]
+    body: &'a Body,
+    policy: &'a str,
+    delivery: Option<&'a DeliveryId>,
+    version: &'a str,
+    decision: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repo_id: Option<RepoId>,
+    prev: &'a str,
+}
+
+impl EntryDraft {
+    /// The line with its line end, and its place in the chain.
+    pub(super) fn encode(&self, seq: u64, prev: &str) -> Result<(Vec<u8>, Witness), io::Error> {
+        let about = self.about.as_ref();
+        let written = Written {
+            seq,
+            ts: self.ts,
+            kind: self.body.kind(),
+            pr: about.map(|about| format!("{}#{}", about.repo, about.number)),
+            head_sha: about.map(|about| &about.head_sha),
+            body: &self.body,
+            policy: &self.policy,
+            delivery: self.delivery.as_ref(),
+            version: &self.version,
+            decision: &self.decision,
+            repo_id: about.map(|about| about.repo_id),
+            prev,
+        };
+        let mut line = Vec::with_capacity(1024);
+        written.serialize(&mut serde_json::Serializer::with_formatter(&mut line, Seen))?;
+        let hash = digest(&line);
+        line.pop();
+        line.extend_from_slice(format!(",\"hash\":\"{hash}\"}}\n").as_bytes());
+        Ok((line, Witness { seq, hash }))
+    }
+}
+
+/// `sha256:` and 64 digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(71);
+    text.push_str("sha256:");
+    for byte in Sha256::digest(bytes) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Text for bytes that need not be UTF-8 (paths read from git): bytes that are not, as `\xFF`; a backslash
+/// as two, so that the two never look alike.
+#[must_use]
+pub fn text_of_bytes(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(&chunk.valid().replace('\\', r"\\"));
+        for byte in chunk.invalid() {
+            let _ = write!(text, r"\x{byte:02X}");
+        }
+    }
+    text
+}
+
+/// Compact JSON in which everything unseen is escaped.
+struct Seen;
+
+impl serde_json::ser::Formatter for Seen {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_unseen(*c)) {
+            let (plain, tail) = rest.split_at(at);
+            writer.write_all(plain.as_bytes())?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            rest = tail.get(c.len_utf8()..).unwrap_or_default();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(reasoning: &str) -> EntryDraft {
+        EntryDraft {
+            ts: "2026-05-25T12:34:56Z".parse().unwrap(),
+            decision: "d-1".into(),
+            about: Some(About {
+                repo_id: RepoId(9_007_199_254_740_993),
+                repo: "owner/repo".parse().unwrap(),
+                number: PullNumber(123),
+                head_sha: "a".repeat(40).parse().unwrap(),
+            }),
+            body: Body::Classification {
+                rules_fired: vec![],
+                quadrant: Quadrant::B,
+                reasoning: reasoning.into(),
+                base_ref: "main".into(),
+                author: Some("octocat".into()),
+            },
+            policy: "sha256:00".into(),
+            delivery: None,
+            version: "0.1.0".into(),
+        }
+    }
+
+    #[test]
+    fn members_stand_in_the_specified_order() {
+        let (line, _) = draft("x").encode(41, super::super::GENESIS).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        let order = [
+            "seq",
+            "ts",
+            "kind",
+            "pr",
+            "head_sha",
+            "rules_fired",
+            "quadrant",
+            "reasoning",
+            "policy",
+            "delivery",
+            "version",
+            "decision",
+            "repo_id",
+            "prev",
+            "hash",
+        ];
+        let places: Vec<_> = order
+            .iter()
+            .map(|name| line.find(&format!("\"{name}\":")).expect(name))
+            .collect();
+        assert!(places.is_sorted(), "{line}");
+        assert!(line.contains("\"repo_id\":9007199254740993"));
+    }
+
+    #[test]
+    fn one_line_whatever_the_text() {
+        for text in [
+            "a\nb",
+            "a\r\nb",
+            "a\u{2028}b\u{85}c\u{202e}d\0",
+            "\u{1f680}\u{e0041}\"\\",
+        ] {
+            let (line, _) = draft(text).encode(1, super::super::GENESIS).unwrap();
+            let line = String::from_utf8(line).unwrap();
+            let body = line.strip_suffix('\n').unwrap();
+            assert!(!body.chars().any(is_unseen), "{line}");
+            let back: serde_json::Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(back["reasoning"], text);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_stay_told_apart() {
+        assert_eq!(text_of_bytes(b"infra/\xffa.tf"), r"infra/\xFFa.tf");
+        assert_eq!(text_of_bytes(br"infra/\xFFa.tf"), r"infra/\\xFFa.tf");
+    }
+}

@@ -1,0 +1,90 @@
+use super::*;
+use crate::audit::Body;
+use crate::domain::Quadrant;
+use std::sync::{Arc, Mutex};
+
+fn draft(decision: &str) -> EntryDraft {
+    EntryDraft {
+        ts: "2026-05-25T12:34:56Z".parse().unwrap(),
+        decision: decision.into(),
+        about: None,
+        body: Body::Classification {
+            rules_fired: vec![],
+            quadrant: Quadrant::A,
+            reasoning: "r".into(),
+            base_ref: "main".into(),
+            author: None,
+        },
+        policy: "sha256:0".into(),
+        delivery: None,
+        version: "0".into(),
+    }
+}
+
+/// A disk with room for so many bytes.
+struct SmallDisk {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    room: Arc<Mutex<usize>>,
+}
+
+impl Medium for SmallDisk {
+    fn write_whole(&mut self, new: &[u8]) -> io::Result<()> {
+        let mut bytes = self.bytes.lock().unwrap();
+        let room = *self.room.lock().unwrap() - bytes.len();
+        bytes.extend_from_slice(&new[..new.len().min(room)]);
+        if new.len() > room {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn cut(&mut self, len: u64) -> io::Result<()> {
+        self.bytes
+            .lock()
+            .unwrap()
+            .truncate(usize::try_from(len).unwrap());
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_publishes_nothing_and_leaves_no_torn_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut log, _) = AuditLog::open(dir.path(), Options::default()).unwrap();
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let room = Arc::new(Mutex::new(500));
+    log.active = Box::new(SmallDisk {
+        bytes: bytes.clone(),
+        room: room.clone(),
+    });
+    log.append(&draft("one")).unwrap();
+    let whole = bytes.lock().unwrap().clone();
+    let error = log.append(&draft("two")).unwrap_err();
+    assert!(
+        error.to_string().contains("nothing is published"),
+        "{error}"
+    );
+    assert_eq!(*bytes.lock().unwrap(), whole);
+    assert!(log.find_decision("two").is_none());
+    *room.lock().unwrap() = 5000;
+    assert_eq!(log.append(&draft("two")).unwrap().seq, 2);
+    assert_eq!(bytes.lock().unwrap().split(|b| *b == b'\n').count(), 3);
+}
+
+#[test]
+fn the_newest_decisions_are_found() {
+    let mut recent = Recent::new(2);
+    let at = |seq| Witness {
+        seq,
+        hash: String::new(),
+    };
+    recent.add("a".into(), at(1));
+    recent.add("b".into(), at(2));
+    recent.add("c".into(), at(3));
+    assert!(!recent.by_decision.contains_key("a"));
+    assert_eq!(recent.by_decision.len(), 2);
+}

@@ -1,0 +1,115 @@
+//! `quadgate inbox read`: how would this comment be read? A comment as JSON comes in, the reading goes out; nothing
+//! is fetched and nothing is done.
+
+use crate::domain::AccountType;
+use crate::inbox::{Comment, Edit, Place, Speaker, read};
+use crate::policy::Owners;
+use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+
+/// `quadgate inbox …`
+#[derive(Debug, Args)]
+pub struct InboxArgs {
+    #[command(subcommand)]
+    command: InboxCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum InboxCommand {
+    /// Read one comment (JSON on standard input) as the server would
+    #[command(
+        after_help = "The document: {\"body\": \"/approve A\", \"author\": \"octo-owner\", \"author_type\": \"User\", \
+        \"edited_by\": null, \"on\": \"pending_issue\"}\n`on` is \"pending_issue\" or \"audit_issue\".\nExit codes: 0 read, 2 unusable."
+    )]
+    Read {
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    body: Option<String>,
+    author: Option<String>,
+    #[serde(default = "person")]
+    author_type: Option<AccountType>,
+    #[serde(default)]
+    edited_by: Option<String>,
+    on: Place,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape serde asks for")]
+fn person() -> Option<AccountType> {
+    Some(AccountType::User)
+}
+
+#[derive(Serialize)]
+struct Said {
+    reading: crate::inbox::Reading,
+    why: String,
+}
+
+/// Runs the command; the exit code is 0 when the comment was read, whatever it means, and 2 otherwise.
+pub fn run(
+    args: &InboxArgs,
+    owners: &Owners,
+    input: &mut dyn Read,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> u8 {
+    let InboxCommand::Read { json } = args.command;
+    let mut text = Vec::new();
+    let document = input
+        .read_to_end(&mut text)
+        .map_err(|error| error.to_string())
+        .and_then(|_| serde_json::from_slice(&text).map_err(|error| error.to_string()));
+    let written = match document {
+        Ok(document) => {
+            let said = said(document, owners);
+            if json {
+                serde_json::to_writer(&mut *out, &said)
+                    .map_err(std::io::Error::from)
+                    .and_then(|()| writeln!(out))
+            } else {
+                let word = serde_json::to_value(said.reading).unwrap_or_default();
+                let word = word.as_str().unwrap_or_default();
+                writeln!(out, "{word}: {}", said.why)
+            }
+            .map(|()| 0)
+        }
+        Err(error) => writeln!(
+            err,
+            "error: not a comment document: {error}; see `quadgate inbox read --help`"
+        )
+        .map(|()| 2),
+    };
+    written.unwrap_or(2)
+}
+
+fn said(document: Document, owners: &Owners) -> Said {
+    let speaker = |login: String, kind| Speaker {
+        login,
+        id: None,
+        kind,
+    };
+    let kind = document
+        .author_type
+        .unwrap_or(AccountType::Other("unknown".to_owned()));
+    let edit = document.edited_by.map_or(Edit::Never, |login| {
+        Edit::By(speaker(login, AccountType::User))
+    });
+    let comment = Comment {
+        body: document.body,
+        author: document.author.map(|login| speaker(login, kind)),
+        edit,
+        on: document.on,
+    };
+    let read = read(&comment, owners);
+    Said {
+        reading: read.reading,
+        why: read.why.to_string(),
+    }
+}

@@ -1,0 +1,49 @@
+//! From decisions and prior state to effects, as plain data. [`render`] holds every sentence the bot says.
+//!
+//! Pure: "now", the nonce and the key are arguments. INVARIANT: a plan that would change nothing has no entry and no
+//! effect; every effect that shows a decision comes with the entry that justifies it, or follows one already written.
+
+mod closed;
+mod deciding;
+mod evaluation;
+mod key;
+pub mod labels;
+pub mod render;
+mod settle;
+
+pub use closed::{ClosedInput, closed};
+pub use evaluation::{EvaluationInput, Issues, evaluation};
+pub use key::check_run as check_run_key;
+pub use settle::settle;
+
+use crate::audit::EntryDraft;
+use crate::domain::{Effect, PullState};
+
+/// The check-run that gates the merge.
+pub const CHECK_RUN_NAME: &str = "L1.C3";
+
+/// What is to be written and done, in this order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Our id of the decision; the entries' ids begin with it. The same inputs and prior state give the same id, so that
+    /// after a crash the entry is found instead of written again.
+    pub decision_id: String,
+    /// Audit entries; on disk before the first effect.
+    pub entries: Vec<EntryDraft>,
+    /// What to make true on GitHub, in order.
+    pub effects: Vec<Effect>,
+    /// The state once the entries are written; outcomes of effects are added by [`settle`], and the writer adds the
+    /// witness of the last entry.
+    pub state_after: PullState,
+}
+
+impl Plan {
+    /// Is there nothing to write and nothing to do?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.effects.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! Every sentence the bot says on GitHub, in English and Korean; nothing is said elsewhere.
+//!
+//! Pure. May name what `plan` may name. INVARIANT: text of a pull request passes `escape`, every text fits GitHub's
+//! limits in bytes, the verdict comes first.
+
+pub(crate) mod check;
+mod comments;
+mod escape;
+pub(crate) mod issue;
+mod limit;
+mod texts;
+
+pub use check::{IssueOutcome, finish_check_run};
+pub use comments::{
+    clarification, closed, integrity_failed, key_marker, rejected_pull, stale_approval, superseded,
+};
+pub use issue::record;
+pub use texts::Language;
+
+#[cfg(test)]
+mod tests;

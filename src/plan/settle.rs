@@ -1,0 +1,49 @@
+//! What an effect's outcome adds to the state.
+
+use crate::domain::{Effect, IssueRef, Outcome, PullState};
+
+/// Notes the outcome of one effect. Refused is remembered where it is to be tried again.
+pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
+    match (effect, outcome) {
+        (
+            Effect::OpenIssue(issue),
+            Outcome::Issue {
+                number, opened_at, ..
+            },
+        ) => {
+            state.issue_refused = None;
+            state.issue = Some(IssueRef {
+                repo: issue.repo.clone(),
+                number: *number,
+                kind: issue.kind,
+                key: issue.key.clone(),
+                head_sha: issue.head_sha.clone(),
+                nonce: issue.nonce.clone(),
+                opened_at: *opened_at,
+            });
+        }
+        (Effect::OpenIssue(_), Outcome::Refused { reason }) => {
+            state.issue_refused = Some(reason.clone());
+        }
+        (Effect::CheckRun(check), Outcome::CheckRun { id }) if check.head_sha == state.head_sha => {
+            state.check_run = Some(*id);
+        }
+        // What is not there must be said again.
+        (Effect::CheckRun(_), Outcome::Refused { .. }) => state.check_digest = None,
+        (
+            Effect::OpenIssue(_)
+            | Effect::CheckRun(_)
+            | Effect::EnsureLabel { .. }
+            | Effect::CloseIssue { .. }
+            | Effect::AddLabels { .. }
+            | Effect::RemoveLabel { .. }
+            | Effect::Comment(_)
+            | Effect::ClosePull { .. },
+            Outcome::Done
+            | Outcome::CheckRun { .. }
+            | Outcome::Issue { .. }
+            | Outcome::Comment { .. }
+            | Outcome::Refused { .. },
+        ) => {}
+    }
+}
