@@ -3,6 +3,7 @@
 //! Turns requests into stored deliveries and figures into text. It decides nothing, never calls GitHub, and
 //! may name only `domain`, `store` and (later) `audit` for reading and `settings`.
 
+mod answer;
 mod event;
 mod health;
 mod metrics;
