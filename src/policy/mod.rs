@@ -2,7 +2,12 @@
 //!
 //! One file a configuration file, each with two shapes: as written (unknown keys refused) and as run.
 
+pub mod globs;
+mod path_table;
+pub mod paths;
+
 use crate::domain::{AccountId, AppId, RepoId, RepoName};
+use paths::PathPolicy;
 
 /// The owners: who may answer (`owner.yml`).
 #[derive(Debug, Clone)]
@@ -31,4 +36,19 @@ pub struct Bot {
     pub repo: RepoName,
     /// Its id, if configured.
     pub repo_id: Option<RepoId>,
+}
+
+/// The whole policy as run.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// Who may answer.
+    pub owners: Owners,
+    /// Who we are.
+    pub bot: Bot,
+    /// Whose `classifier-judgment` check-runs are verdicts; `None`: nobody's.
+    pub publisher: Option<Publisher>,
+    /// The path rule's lists and patterns.
+    pub paths: PathPolicy,
+    /// `sha256:…` of the configuration files, as it stands in every audit line.
+    pub digest: String,
 }
