@@ -11,6 +11,7 @@ pub mod cli {
     pub mod audit;
     pub mod inbox;
 }
+pub mod diff;
 pub mod domain;
 pub mod inbox;
 pub mod plan;

@@ -337,7 +337,8 @@ const PICTURES: [char; 12] = [
 
 /// Is the text, in essence, nothing but assent?
 pub(super) fn is_assent(text: &str) -> bool {
-    if text.chars().nth(4 * MAX_CHARS).is_some() {
+    // A command of another bot (`/merge`) is addressed to that bot.
+    if text.chars().nth(4 * MAX_CHARS).is_some() || text.trim_start().starts_with('/') {
         return false;
     }
     let text = text

@@ -15,6 +15,6 @@ pub use marker::{BadKey, MarkerError, ReceiptKey, Sealed, Stamp, seal, verify};
 pub use owners::{Speaker, Standing, standing};
 pub use reading::{Comment, Edit, Place, Read, Reading, Why, read};
 pub use resolve::{
-    Answer, Ballot, Clarification, Outcome, Reaction, Resolution, Signal, SignalId, Unhonoured,
+    Answer, Ballot, Clarification, Reaction, Resolution, Resolved, Signal, SignalId, Unhonoured,
     resolve,
 };

@@ -162,7 +162,7 @@ pub enum Ballot<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     /// The answer, or why there is none.
-    pub outcome: Outcome,
+    pub outcome: Resolved,
     /// Comments of owners that need the clarification, oldest first. Whoever answers does so once a comment.
     pub clarify: Vec<Clarification>,
     /// Logins of owners used by accounts with other ids: to be reported loudly.
@@ -182,7 +182,7 @@ pub struct Clarification {
 
 /// Which answer counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Resolved {
     /// No owner answered, or the newest word is unclear.
     Nothing,
     /// This one.
@@ -247,7 +247,7 @@ impl Word {
 #[must_use]
 pub fn resolve(signals: &[Signal], owners: &Owners, ballot: Ballot<'_>, head: &Sha) -> Resolution {
     let mut resolution = Resolution {
-        outcome: Outcome::Nothing,
+        outcome: Resolved::Nothing,
         clarify: Vec::new(),
         impostors: Vec::new(),
         ignored: 0,
@@ -261,8 +261,8 @@ pub fn resolve(signals: &[Signal], owners: &Owners, ballot: Ballot<'_>, head: &S
     resolution
 }
 
-fn newest(heard: &[Heard<'_>], ballot: Ballot<'_>, head: &Sha) -> Outcome {
-    let mut refused = Outcome::Nothing;
+fn newest(heard: &[Heard<'_>], ballot: Ballot<'_>, head: &Sha) -> Resolved {
+    let mut refused = Resolved::Nothing;
     let newest_at = heard.first().map(|heard| heard.at);
     for word in heard {
         let choice = match word.word {
@@ -283,13 +283,13 @@ fn newest(heard: &[Heard<'_>], ballot: Ballot<'_>, head: &Sha) -> Outcome {
                 return if torn {
                     refused
                 } else {
-                    Outcome::Answer(answer)
+                    Resolved::Answer(answer)
                 };
             }
             Err(why) => {
                 let passed_over =
                     choice != Choice::Reject && matches!(why, Unhonoured::Stale { .. });
-                let refusal = Outcome::Refused {
+                let refusal = Resolved::Refused {
                     choice,
                     from: word.from.clone(),
                     why,
@@ -298,7 +298,7 @@ fn newest(heard: &[Heard<'_>], ballot: Ballot<'_>, head: &Sha) -> Outcome {
                     return refusal;
                 }
                 // An approval of an older head neither approves nor takes back what was said about this one.
-                if refused == Outcome::Nothing {
+                if refused == Resolved::Nothing {
                     refused = refusal;
                 }
             }

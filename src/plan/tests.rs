@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::*;
 use crate::inbox::{
-    self, Answer, Ballot, Comment, Edit, MarkerError, Outcome as Heard, Place, ReceiptKey, Sealed,
+    self, Answer, Ballot, Comment, Edit, MarkerError, Place, ReceiptKey, Resolved as Heard, Sealed,
     Signal, Speaker,
 };
 use crate::plan::render::{IssueOutcome, Language, finish_check_run};

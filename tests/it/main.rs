@@ -8,6 +8,13 @@
     clippy::indexing_slicing,
     clippy::string_slice
 )]
+//! Integration tests: one binary, one module a subject.
+
+mod audit;
+mod audit_cli;
+mod inbox;
+mod inbox_marker;
+//! Integration tests: one binary, one module a topic.
 
 mod architecture;
 mod classifier;
