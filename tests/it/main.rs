@@ -1,2 +1,3 @@
 //! Integration tests.
-fn main() {}
+
+mod fake_github;
