@@ -30,3 +30,6 @@ mod ingress_events;
 mod store_contract;
 mod store_sqlite;
 // mod world;
+//! Integration tests.
+
+mod fake_github;

@@ -4,6 +4,10 @@
 //! [`FakeGitHub`], acts for people through [`FakeGitHub::as_user`], and the product talks HTTP to
 //! [`FakeGitHub::url`]. Everything is in memory. Every request is checked against GitHub's own description.
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::similar_names,
+    reason = "`head` and `held`, `base` and `bare` are this field's words"
+)]
 #![recursion_limit = "256"] // json! of a whole pull request
 
 mod arrange;

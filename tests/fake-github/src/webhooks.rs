@@ -33,6 +33,24 @@ pub(crate) struct Delivery {
     pub(crate) answered: Option<u16>,
 }
 
+impl Delivery {
+    /// One row of the App's list.
+    pub(crate) fn json(&self) -> Value {
+        let code = self.answered.unwrap_or(0);
+        let status = match code {
+            200..=299 => "OK",
+            0 => "failed to connect to host",
+            _ => "Invalid HTTP Response",
+        };
+        json!({
+            "id": self.id, "guid": self.guid, "delivered_at": stamp(self.at),
+            "redelivery": self.redelivery, "duration": 0.03, "status": status, "status_code": code,
+            "event": self.event, "action": self.action,
+            "installation_id": self.installation, "repository_id": self.repo, "throttled_at": null,
+        })
+    }
+}
+
 /// A webhook ready to be sent, once, twice, late, or not at all.
 #[derive(Debug, Clone)]
 pub struct WebhookRequest {
@@ -232,20 +250,5 @@ impl World {
         again.answered = None;
         self.hooks.push(again);
         true
-    }
-
-    pub(crate) fn delivery_json(&self, delivery: &Delivery) -> Value {
-        let code = delivery.answered.unwrap_or(0);
-        let status = match code {
-            200..=299 => "OK",
-            0 => "failed to connect to host",
-            _ => "Invalid HTTP Response",
-        };
-        json!({
-            "id": delivery.id, "guid": delivery.guid, "delivered_at": stamp(delivery.at),
-            "redelivery": delivery.redelivery, "duration": 0.03, "status": format!("{status}"), "status_code": code,
-            "event": delivery.event, "action": delivery.action,
-            "installation_id": delivery.installation, "repository_id": delivery.repo, "throttled_at": null,
-        })
     }
 }

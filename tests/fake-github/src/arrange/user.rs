@@ -2,7 +2,7 @@
 
 use super::account;
 use crate::FakeGitHub;
-use crate::model::{World, issue::IssueEdit};
+use crate::model::{World, issue::IssueEdit, merge::Merge};
 use crate::refusal::Refusal;
 
 /// Acts as one account; from [`FakeGitHub::as_user`].
@@ -172,8 +172,10 @@ impl User<'_> {
     /// Merges by hand, by `merge`, `squash` or `rebase`; answers the commit.
     #[track_caller]
     pub fn merge(self, repo: &str, number: u64, method: &str) -> String {
-        self.act(repo, |world, id, me| {
-            world.merge_pull(id, number, method, None, None, None, me)
-        })
+        let how = Merge {
+            method: method.into(),
+            ..Merge::default()
+        };
+        self.act(repo, |world, id, me| world.merge_pull(id, number, &how, me))
     }
 }

@@ -1,4 +1,5 @@
 //! The App's own routes: itself, installations, tokens, deliveries, limits.
+#![allow(clippy::unnecessary_wraps, reason = "all handlers have one type")]
 
 use super::call::{Answer, Call, Content, Reply};
 use crate::refusal::Refusal;
@@ -76,9 +77,13 @@ pub(super) fn deliveries(call: &mut Call<'_>) -> Answer {
     let page: Vec<Value> = rows
         .iter()
         .take(size)
-        .map(|delivery| call.world.delivery_json(delivery))
+        .map(|delivery| delivery.json())
         .collect();
-    let last = rows.iter().take(size).last().filter(|_| rows.len() > size);
+    let last = rows
+        .iter()
+        .take(size)
+        .next_back()
+        .filter(|_| rows.len() > size);
     let link = last.map(|delivery| {
         format!(
             "<{}/app/hook/deliveries?per_page={size}&cursor=v1_{}>; rel=\"next\"",
@@ -101,7 +106,7 @@ pub(super) fn delivery(call: &mut Call<'_>) -> Answer {
         .iter()
         .find(|delivery| delivery.id == id)
         .ok_or_else(Refusal::not_found)?;
-    let mut seen = call.world.delivery_json(delivery);
+    let mut seen = delivery.json();
     let payload: Value = serde_json::from_str(&delivery.body).unwrap_or(Value::Null);
     crate::model::issue::merge(
         &mut seen,

@@ -4,6 +4,7 @@ use super::call::{Answer, Call, Reply};
 use crate::{
     model::{
         issue::IssueEdit,
+        merge::Merge,
         pull::{Head, PullSpec},
     },
     refusal::Refusal,
@@ -151,20 +152,13 @@ pub(super) fn is_merged(call: &mut Call<'_>) -> Answer {
 pub(super) fn merge(call: &mut Call<'_>) -> Answer {
     let (number, actor) = (call.id("pull_number")?, call.actor());
     let text = |name: &str| call.text(name).map(str::to_owned);
-    let (method, sha) = (
-        text("merge_method").unwrap_or_else(|| "merge".into()),
-        text("sha"),
-    );
-    let (title, message) = (text("commit_title"), text("commit_message"));
-    let merged = call.world.merge_pull(
-        call.repo,
-        number,
-        &method,
-        sha.as_deref(),
-        title.as_deref(),
-        message.as_deref(),
-        actor,
-    )?;
+    let how = Merge {
+        method: text("merge_method").unwrap_or_else(|| "merge".into()),
+        sha: text("sha"),
+        title: text("commit_title"),
+        message: text("commit_message"),
+    };
+    let merged = call.world.merge_pull(call.repo, number, &how, actor)?;
     Ok(Reply::ok(
         json!({"sha": merged, "merged": true, "message": "Pull Request successfully merged"}),
     ))

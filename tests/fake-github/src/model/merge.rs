@@ -4,6 +4,17 @@ use super::{World, file::FileSpec, issue::Event, pull::Head};
 use crate::refusal::Refusal;
 use serde_json::json;
 
+/// How to merge.
+#[derive(Debug, Default)]
+pub(crate) struct Merge {
+    /// `merge`, `squash` or `rebase`.
+    pub(crate) method: String,
+    /// The head it must still have.
+    pub(crate) sha: Option<String>,
+    pub(crate) title: Option<String>,
+    pub(crate) message: Option<String>,
+}
+
 impl World {
     /// Required checks that have no success on the head.
     fn missing_check(&self, repo: u64, sha: &str) -> Result<Option<String>, Refusal> {
@@ -33,17 +44,18 @@ impl World {
         &mut self,
         repo: u64,
         number: u64,
-        method: &str,
-        sha: Option<&str>,
-        title: Option<&str>,
-        message: Option<&str>,
+        how: &Merge,
         actor: u64,
     ) -> Result<String, Refusal> {
         self.writable(repo)?;
         let issue = self.issue(repo, number)?;
         let (open, pull_title) = (issue.open, issue.title.clone());
         let pull = self.pull(repo, number)?.clone();
-        if sha.is_some_and(|wanted| wanted != pull.head.sha) {
+        if how
+            .sha
+            .as_ref()
+            .is_some_and(|wanted| *wanted != pull.head.sha)
+        {
             return Err(Refusal::new(
                 409,
                 "Head branch was modified. Review and try the merge again.",
@@ -56,7 +68,7 @@ impl World {
             return Err(Refusal::new(405, "Pull Request is not mergeable"));
         }
         let methods = self.repo(repo)?.methods;
-        let (allowed, word) = match method {
+        let (allowed, word) = match how.method.as_str() {
             "merge" => (methods.merge, "Merge commits are"),
             "squash" => (methods.squash, "Squash merges are"),
             _ => (methods.rebase, "Rebase merges are"),
@@ -82,13 +94,19 @@ impl World {
         let changes = self
             .repo(repo)?
             .changes_of(&self.repo(repo)?.ahead(&tip, &pull.head.sha));
-        let parents = if method == "merge" {
+        let parents = if how.method == "merge" {
             vec![tip, pull.head.sha.clone()]
         } else {
             vec![tip]
         };
-        let title = title.map_or_else(|| format!("{pull_title} (#{number})"), Into::into);
-        let text = message.map_or_else(|| title.clone(), |message| format!("{title}\n\n{message}"));
+        let title = how
+            .title
+            .clone()
+            .unwrap_or_else(|| format!("{pull_title} (#{number})"));
+        let text = how
+            .message
+            .as_ref()
+            .map_or_else(|| title.clone(), |message| format!("{title}\n\n{message}"));
         let merged = self.add_commit(repo, &text, actor, &parents, changes)?;
         self.finish_merge(repo, number, &pull.base_ref, &merged, actor)?;
         Ok(merged)
