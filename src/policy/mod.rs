@@ -1,34 +1,93 @@
 //! The operator's configuration, compiled once at load: what may come out of here cannot be wrong.
 //!
-//! One file a configuration file, each with two shapes: as written (unknown keys refused) and as run.
+//! One file a configuration file, each with two shapes: as written (unknown keys refused) and as run. Texts
+//! come in as values; nothing here reads a disk. INVARIANT: [`compile`] reports every problem with its place,
+//! and a [`Policy`] exists only when there is none.
 
-use crate::domain::{AccountId, AppId, RepoId, RepoName};
+mod agent_registry;
+mod compile;
+mod env;
+mod nearest;
+mod owner;
+mod projects;
+pub(crate) mod shape;
+mod skills;
+mod source;
+mod yaml;
 
-/// The owners: who may answer (`owner.yml`).
+pub use agent_registry::AgentRegistry;
+pub use compile::{Compiled, compile, digest, schemas};
+pub use env::{Bot, Ci, EnvFile, Evidence, EvidenceMode, Merge, MergeMethod, MergeMode, Publisher};
+pub use owner::{OwnerFile, Owners};
+pub use projects::{
+    BreakGlass, DecisionInbox, Inbox, Language, ProjectsFile, RepoOverride, Repos,
+};
+pub use skills::{Severity, Skills};
+pub use source::{Effective, Origin, Place, Problem, SourceFile};
+pub use yaml::MAX_BYTES;
+
+use crate::domain::RepoName;
+use std::time::Duration;
+
+/// Everything the operator decided, ready to be used.
 #[derive(Debug, Clone)]
-pub struct Owners {
-    /// Logins that may answer, compared without case; never empty.
-    pub logins: Vec<String>,
-    /// Numeric ids pinned for those logins (lower case), resolved by the server; empty offline.
-    pub pinned: Vec<(String, AccountId)>,
+pub struct Policy {
+    /// Who may answer.
+    pub owners: Owners,
+    /// Who we are.
+    pub bot: Bot,
+    /// Whose `classifier-judgment` check-runs are read; `None`: nobody's.
+    pub publisher: Option<Publisher>,
+    /// The repositories.
+    pub repos: Repos,
+    /// Where decisions are asked for.
+    pub inbox: Inbox,
+    /// What counts as green CI.
+    pub ci: Ci,
+    /// Whether and how pull requests are merged.
+    pub merge: Merge,
+    /// What a finding in an evidence ledger does.
+    pub evidence: EvidenceMode,
+    /// Days for which a new agent identity is advisory; 0: never promoted by itself.
+    pub l4_burn_in_days: u64,
+    /// Is a revert pull request opened when a merged commit breaks a required check?
+    pub auto_revert_pr: bool,
+    /// The time between two sweeps.
+    pub tick: Duration,
+    /// Which checks run, and how much they weigh.
+    pub skills: Skills,
+    /// The agents that are known; `None`: there is no registry.
+    pub agents: Option<AgentRegistry>,
+    /// `sha256:` and 64 hexadecimal digits over the policy files.
+    pub digest: String,
 }
 
-/// The publisher of `classifier-judgment` check-runs (`env.yml`).
-#[derive(Debug, Clone)]
-pub struct Publisher {
-    /// The App's slug.
-    pub slug: String,
-    /// The App's id; when given, both must match.
-    pub app_id: Option<AppId>,
+impl Policy {
+    /// Are pull requests of this repository gated?
+    #[must_use]
+    pub fn is_gated(&self, repo: &RepoName) -> bool {
+        self.repos.gated.contains(repo)
+    }
+
+    /// What counts as green CI in this repository.
+    #[must_use]
+    pub fn ci_of(&self, repo: &RepoName) -> Ci {
+        let mut ci = self.ci.clone();
+        let mut overrides = self.repos.overrides.iter();
+        if let Some((_, own)) = overrides.find(|(name, _)| name == repo) {
+            if let Some(checks) = &own.required_checks {
+                ci.required_checks.clone_from(checks);
+            }
+            if let Some(publisher) = &own.expected_check_publisher {
+                ci.expected_check_publisher.clone_from(publisher);
+            }
+        }
+        ci
+    }
 }
 
-/// Who we are (`env.yml`, `projects.yml`).
-#[derive(Debug, Clone)]
-pub struct Bot {
-    /// The App's slug; its account is `<slug>[bot]`.
-    pub app_slug: String,
-    /// The bot's own repository, where every pull request is D.
-    pub repo: RepoName,
-    /// Its id, if configured.
-    pub repo_id: Option<RepoId>,
+/// Is this one of the names that the shipped files carry to be replaced?
+pub(crate) fn placeholder(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("your-") || name.starts_with("your_")
 }
