@@ -3,5 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod domain;
+pub mod git_range;
 pub mod policy;
 pub mod rules;
+pub mod settings;
