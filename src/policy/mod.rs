@@ -7,7 +7,7 @@
 mod agent_registry;
 mod compile;
 mod env;
-mod nearest;
+pub(crate) mod nearest;
 mod owner;
 mod projects;
 pub(crate) mod shape;
@@ -26,7 +26,7 @@ pub use skills::{Severity, Skills};
 pub use source::{Effective, Origin, Place, Problem, SourceFile};
 pub use yaml::MAX_BYTES;
 
-use crate::domain::RepoName;
+use crate::domain::{IdError, RepoName};
 use std::time::Duration;
 
 /// Everything the operator decided, ready to be used.
@@ -63,6 +63,56 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// What holds without any configuration: the built-in rules, nobody who could answer, no repository of
+    /// the bot's own. For looking at a change offline, never for a server.
+    ///
+    /// # Errors
+    /// None in practice; the name that stands for "no repository" is checked like any other.
+    pub fn built_in() -> Result<Self, IdError> {
+        // A login cannot start with a hyphen, so this names no repository on GitHub.
+        let nowhere: RepoName = "-/-".parse()?;
+        Ok(Self {
+            owners: Owners {
+                logins: Vec::new(),
+                pinned: Vec::new(),
+            },
+            bot: Bot {
+                app_slug: "-".to_owned(),
+                repo: nowhere.clone(),
+                repo_id: None,
+            },
+            publisher: Some(Publisher {
+                slug: env::github_actions(),
+                app_id: None,
+            }),
+            repos: Repos {
+                governance: nowhere.clone(),
+                gated: Vec::new(),
+                audit_only: Vec::new(),
+                overrides: Vec::new(),
+                adr_deadline_hours: BreakGlass::default().adr_deadline_hours,
+            },
+            inbox: Inbox {
+                repository: nowhere,
+                language: Language::En,
+                passive_close_days: DecisionInbox::default().passive_close_days,
+            },
+            ci: Ci {
+                required_checks: Vec::new(),
+                expected_check_publisher: env::github_actions(),
+                allow_no_ci: false,
+            },
+            merge: Merge::default(),
+            evidence: Evidence::default().mode,
+            l4_burn_in_days: env::l4_burn_in_days(),
+            auto_revert_pr: false,
+            tick: Duration::from_secs(env::tick_seconds()),
+            skills: Skills::default(),
+            agents: None,
+            digest: digest(&[]),
+        })
+    }
+
     /// Are pull requests of this repository gated?
     #[must_use]
     pub fn is_gated(&self, repo: &RepoName) -> bool {
