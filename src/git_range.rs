@@ -38,7 +38,9 @@ pub enum GitError {
     #[error("`{0}` names no commit in this repository")]
     NoCommit(String),
     /// Nothing in common.
-    #[error("`{base}` and `{head}` have no common ancestor; in a shallow clone, fetch more history")]
+    #[error(
+        "`{base}` and `{head}` have no common ancestor; in a shallow clone, fetch more history"
+    )]
     Unrelated {
         /// The base as given.
         base: String,
@@ -118,7 +120,13 @@ pub fn read(range: &Range<'_>) -> Result<Facts, GitError> {
 
 fn commit(git: &Git<'_>, revision: &str) -> Result<Sha, GitError> {
     let wanted = format!("{revision}^{{commit}}");
-    let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted];
+    let arguments = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &wanted,
+    ];
     let no_commit = || GitError::NoCommit(revision.to_owned());
     match git.text(&arguments) {
         Ok(text) => text.trim().parse().map_err(|_| no_commit()),
@@ -128,9 +136,9 @@ fn commit(git: &Git<'_>, revision: &str) -> Result<Sha, GitError> {
     }
 }
 
-/// What both listings are asked for, so that they agree. `diff-tree` heeds no user's diff settings;
-/// `.gitmodules` must not hide a moved submodule.
-const DIFF: [&str; 14] = [
+/// What both listings are asked for, so that they agree. `diff-tree` heeds few of a user's diff settings, and
+/// the rest is said here; `.gitmodules` must not hide a moved submodule.
+const DIFF: [&str; 10] = [
     "diff-tree",
     "-r",
     "-M",
@@ -140,11 +148,15 @@ const DIFF: [&str; 14] = [
     "--no-color",
     "--no-relative",
     "--ignore-submodules=none",
-    "--submodule=short",
     "--full-index",
+];
+/// What patches look like: GitHub's context of three lines. (`-U` switches patches on.)
+const PATCH: [&str; 5] = [
+    "--patch",
     "-U3",
     "--inter-hunk-context=0",
     "--diff-algorithm=myers",
+    "--submodule=short",
 ];
 
 fn changes(git: &Git<'_>, fork: &Sha, head: &Sha) -> Result<Vec<Change>, GitError> {
@@ -162,7 +174,8 @@ fn patches(
     changes: &[Change],
 ) -> Result<Vec<Option<String>>, GitError> {
     let mut arguments = DIFF.to_vec();
-    arguments.extend(["--patch", fork.as_str(), head.as_str()]);
+    arguments.extend(PATCH);
+    arguments.extend([fork.as_str(), head.as_str()]);
     let output = git.bytes(&arguments, None)?;
     let mut sections = raw::sections(&output).into_iter();
     let mut patches = Vec::new();
@@ -299,7 +312,11 @@ fn commits(git: &Git<'_>, base: &Sha, head: &Sha) -> Result<Vec<CommitFact>, Git
 fn repository(git: &Git<'_>, directory: &Path) -> Result<RepoName, GitError> {
     let remote = git.text(&["config", "--get", "remote.origin.url"]);
     let from_remote = remote.ok().and_then(|url| {
-        let url = url.trim().trim_end_matches('/').trim_end_matches(".git").to_owned();
+        let url = url
+            .trim()
+            .trim_end_matches('/')
+            .trim_end_matches(".git")
+            .to_owned();
         let mut parts = url.rsplit(['/', ':']);
         let (name, owner) = (parts.next()?, parts.next()?);
         let has_host = parts.any(|part| part.contains('.'));
@@ -309,13 +326,22 @@ fn repository(git: &Git<'_>, directory: &Path) -> Result<RepoName, GitError> {
         return Ok(name);
     }
     let directory = std::path::absolute(directory).map_err(GitError::Run)?;
-    let name = directory.file_name().map(|n| n.to_string_lossy().into_owned());
+    let name = directory
+        .file_name()
+        .map(|n| n.to_string_lossy().into_owned());
     let plain: String = name
         .unwrap_or_default()
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let name = format!("local/{}", if plain.is_empty() { "repository" } else { &plain });
+    let name = format!(
+        "local/{}",
+        if plain.is_empty() {
+            "repository"
+        } else {
+            &plain
+        }
+    );
     name.parse().map_err(|_| GitError::Unreadable("config"))
 }
 

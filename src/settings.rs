@@ -54,6 +54,7 @@ pub fn load_files(directory: &str, files: &[SourceFile]) -> Result<Loaded, Vec<P
                 mut effective,
             } = compiled;
             warnings.append(&mut more_warnings);
+            warnings.sort();
             effective.append(&mut more_values);
             Ok(Loaded {
                 policy,

@@ -78,7 +78,10 @@ fn check(directory: &Path, strict: bool, json: bool, io: &mut Io<'_>) -> Exit {
             io.say(plain(&problem.to_string()));
         }
         if let Some(digest) = &digest {
-            io.print(format!("{}: OK  {digest}", plain(&directory.to_string_lossy())));
+            io.print(format!(
+                "{}: OK  {digest}",
+                plain(&directory.to_string_lossy())
+            ));
         }
     }
     if !problems.is_empty() {
@@ -115,7 +118,11 @@ fn show(directory: &Path, json: bool, io: &mut Io<'_>) -> Exit {
     } else {
         io.print(format!("policy {}", loaded.policy.digest));
         for Effective { key, value, origin } in &loaded.effective {
-            io.print(format!("{} = {}  ({origin})", plain(key), plain(&value.to_string())));
+            io.print(format!(
+                "{} = {}  ({origin})",
+                plain(key),
+                plain(&value.to_string())
+            ));
         }
     }
     Exit::Ok

@@ -93,7 +93,11 @@ fn rules(judged: &Judged, style: Style, page: &mut Vec<String>) {
         let name = plain(report.rule.as_str());
         let mut lines = wrap(&plain(&words), WIDTH - 34).into_iter();
         let first = lines.next().unwrap_or_default();
-        page.push(format!("  {shown} {name:28}  {first}").trim_end().to_owned());
+        page.push(
+            format!("  {shown} {name:28}  {first}")
+                .trim_end()
+                .to_owned(),
+        );
         page.extend(lines.map(|line| format!("{:34}{line}", "")));
     }
 }
@@ -122,7 +126,11 @@ fn files(judged: &Judged, style: Style, page: &mut Vec<String>) {
     for row in rows {
         let quadrant = row.axes.quadrant();
         let letter = style.quadrant(quadrant, quadrant.letter());
-        page.push(format!("  {letter} {}  {}", plain(&row.path), plain(&row.status)));
+        page.push(format!(
+            "  {letter} {}  {}",
+            plain(&row.path),
+            plain(&row.status)
+        ));
         if let Some(previous) = &row.previous_path {
             page.push(format!("      from {}", plain(previous)));
         }

@@ -50,7 +50,12 @@ impl ConfigArgument {
 #[derive(Debug, Args)]
 pub(super) struct Input {
     /// Facts as a JSON document; `-` reads standard input
-    #[arg(long, value_name = "FILE", required_unless_present = "repo", conflicts_with = "repo")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "repo",
+        conflicts_with = "repo"
+    )]
     facts: Option<PathBuf>,
 
     /// A local git repository; with `--base` and `--head`
@@ -124,7 +129,9 @@ impl Input {
     fn read_policy(&self, io: &mut Io<'_>) -> Option<Policy> {
         let Some(directory) = self.config.directory() else {
             io.say("quadgate: no configuration directory: judging by the built-in rules, without owners or a repository of the bot's own (see --config)");
-            return Policy::built_in().map_err(|error| io.say(error.to_string())).ok();
+            return Policy::built_in()
+                .map_err(|error| io.say(error.to_string()))
+                .ok();
         };
         match settings::load(&directory) {
             Ok(loaded) => Some(loaded.policy),
@@ -142,14 +149,18 @@ fn read_bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     source.take(MAX_FACTS + 1).read_to_end(&mut text)?;
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_FACTS {
-        return Err(std::io::Error::other(format!("more than {MAX_FACTS} bytes")));
+        return Err(std::io::Error::other(format!(
+            "more than {MAX_FACTS} bytes"
+        )));
     }
     Ok(text)
 }
 
 /// `FILE:LINE:COLUMN: what`, with the nearest known member where one is unknown.
 fn facts_problem(shown: &str, error: &FactsError) -> String {
-    let source = error.source().and_then(|e| e.downcast_ref::<serde_json::Error>());
+    let source = error
+        .source()
+        .and_then(|e| e.downcast_ref::<serde_json::Error>());
     let Some(source) = source else {
         return format!("quadgate: {shown}: {error}");
     };
@@ -161,7 +172,10 @@ fn facts_problem(shown: &str, error: &FactsError) -> String {
     let mut message = plain(what);
     if let Some((unknown, known)) = unknown_member(what) {
         message = match nearest(unknown, known) {
-            Some(near) => format!("unknown member `{}`; did you mean `{near}`?", plain(unknown)),
+            Some(near) => format!(
+                "unknown member `{}`; did you mean `{near}`?",
+                plain(unknown)
+            ),
             None => plain(&what.replacen("unknown field", "unknown member", 1)),
         };
     }

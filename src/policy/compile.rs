@@ -139,31 +139,37 @@ impl Pass<'_> {
 
     fn policy(&mut self) -> Option<Policy> {
         let mut warnings = Vec::new();
-        let owners = self.read_required::<OwnerFile>("owner.yml").and_then(|mut file| {
-            let owners = owner::compile(&mut file, &mut warnings);
-            self.show(&file);
-            self.keep(owners)
-        });
+        let owners = self
+            .read_required::<OwnerFile>("owner.yml")
+            .and_then(|mut file| {
+                let owners = owner::compile(&mut file, &mut warnings);
+                self.show(&file);
+                self.keep(owners)
+            });
         let projects_file = self.read_required::<ProjectsFile>("projects.yml");
         let projects = projects_file.and_then(|mut file| {
             let projects = projects::compile(&mut file, &mut warnings);
             self.show(&file);
             self.keep(projects).map(|projects| (projects, file))
         });
-        let env = self.read_required::<EnvFile>("env.yml").and_then(|mut file| {
-            let env = env::compile(&mut file, &mut warnings);
-            self.show(&file);
-            self.keep(env)
-        });
+        let env = self
+            .read_required::<EnvFile>("env.yml")
+            .and_then(|mut file| {
+                let env = env::compile(&mut file, &mut warnings);
+                self.show(&file);
+                self.keep(env)
+            });
         let skills = self.read::<Skills>("skills.yml").and_then(|file| {
             let skills = skills::compile(&file, &mut warnings);
             self.show(&file);
             self.keep(skills)
         });
-        let agents = self.read::<AgentRegistry>("agent_registry.yml").and_then(|file| {
-            self.show(&file);
-            agent_registry::compile(&file, &mut warnings)
-        });
+        let agents = self
+            .read::<AgentRegistry>("agent_registry.yml")
+            .and_then(|file| {
+                self.show(&file);
+                agent_registry::compile(&file, &mut warnings)
+            });
         self.warnings.append(&mut warnings);
         let (projects, projects_file) = projects?;
         let env = env?;

@@ -19,9 +19,7 @@ pub use agent_registry::AgentRegistry;
 pub use compile::{Compiled, compile, digest, schemas};
 pub use env::{Bot, Ci, EnvFile, Evidence, EvidenceMode, Merge, MergeMethod, MergeMode, Publisher};
 pub use owner::{OwnerFile, Owners};
-pub use projects::{
-    BreakGlass, DecisionInbox, Inbox, Language, ProjectsFile, RepoOverride, Repos,
-};
+pub use projects::{BreakGlass, DecisionInbox, Inbox, Language, ProjectsFile, RepoOverride, Repos};
 pub use skills::{Severity, Skills};
 pub use source::{Effective, Origin, Place, Problem, SourceFile};
 pub use yaml::MAX_BYTES;

@@ -1,10 +1,7 @@
 //! The nearest known word to a mistyped one, for hints.
 
 /// The known word that is near enough to be what was meant. Case, `-` and `_` do not count.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let flat = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let wanted = flat(word);
     known
@@ -16,7 +13,12 @@ pub(crate) fn nearest<'a>(
 }
 
 fn allowed(letters: usize) -> usize {
-    if letters < 4 { 1 } else { (letters / 3).max(2) }
+    // In words of one or two letters every other word is near.
+    match letters {
+        0..=2 => 0,
+        3 => 1,
+        _ => (letters / 3).max(2),
+    }
 }
 
 /// Edits (insert, delete, replace) from one word to the other; words over 64 letters are far from all.

@@ -22,10 +22,7 @@ pub struct Owners {
 #[schemars(title = "owner.yml")]
 pub struct OwnerFile {
     /// GitHub login of the owner. Only an account of type User counts.
-    #[schemars(
-        length(min = 1),
-        regex(pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$")
-    )]
+    #[schemars(length(min = 1), regex(pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$"))]
     pub github_login: String,
     /// Further logins whose answers count like the owner's. Default: the owner alone.
     #[serde(default)]

@@ -175,13 +175,14 @@ impl Walk<'_> {
         let properties = schema.get("properties").and_then(Value::as_object);
         let others = schema.get("additionalProperties");
         let mut members = Map::new();
+        let mut meant = Vec::new();
         for entry in entries {
             let known = properties.and_then(|p| p.get(&entry.key));
             let schema = match (known, others) {
                 (Some(schema), _) => schema,
                 (None, Some(schema @ Value::Object(_))) => schema,
                 (None, _) => {
-                    self.unknown_key(entry, properties);
+                    meant.extend(self.unknown_key(entry, properties));
                     continue;
                 }
             };
@@ -197,7 +198,7 @@ impl Walk<'_> {
         }
         let required = schema.get("required").and_then(Value::as_array);
         for key in required.into_iter().flatten().filter_map(Value::as_str) {
-            if !entries.iter().any(|entry| entry.key == key) {
+            if !entries.iter().any(|entry| entry.key == key) && !meant.contains(&key) {
                 let message = if what == "the file" {
                     format!("the key `{key}` is missing")
                 } else {
@@ -210,14 +211,20 @@ impl Walk<'_> {
         Value::Object(members)
     }
 
-    fn unknown_key(&mut self, entry: &Entry, properties: Option<&Map<String, Value>>) {
+    /// Notes an unknown key; the known one that was probably meant.
+    fn unknown_key<'s>(
+        &mut self,
+        entry: &Entry,
+        properties: Option<&'s Map<String, Value>>,
+    ) -> Option<&'s str> {
         let keys = || properties.into_iter().flat_map(Map::keys);
         let problem = Problem::new(
             self.file,
             entry.place,
             format!("unknown key `{}`", entry.key),
         );
-        let hint = match nearest(&entry.key, keys().map(String::as_str)) {
+        let near = nearest(&entry.key, keys().map(String::as_str));
+        let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!(
                 "known keys: {}",
@@ -228,6 +235,7 @@ impl Walk<'_> {
             ),
         };
         self.problems.push(problem.hint(hint));
+        near
     }
 
     fn list(&mut self, node: &Node, items: &[Node], schema: &Value, what: &str) -> Value {
@@ -322,8 +330,7 @@ impl Walk<'_> {
                 let least = limit("minimum").unwrap_or(0);
                 let most = limit("maximum").unwrap_or(u64::MAX);
                 let fits = (least..=most).contains(&number);
-                (!fits)
-                    .then(|| format!("{what} must be from {least} to {most}, found `{number}`"))
+                (!fits).then(|| format!("{what} must be from {least} to {most}, found `{number}`"))
             }),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };

@@ -72,7 +72,11 @@ const CORE: [(&str, &[&str]); 9] = [
     ("C2", &["validator_ci_green", "ci_green"]),
     (
         "C3",
-        &["validator_classifier", "path_classifier_default", "classifier_path_default"],
+        &[
+            "validator_classifier",
+            "path_classifier_default",
+            "classifier_path_default",
+        ],
     ),
     ("C4", &["validator_base_up_to_date", "base_up_to_date"]),
     ("C5", &["validator_trailers", "trailers"]),
@@ -82,7 +86,10 @@ const CORE: [(&str, &[&str]); 9] = [
         &["validator_classifier_publisher", "classifier_publisher"],
     ),
     ("facts_incomplete", &[]),
-    ("agent_session_invalid", &["classifier_agent_session_invalid"]),
+    (
+        "agent_session_invalid",
+        &["classifier_agent_session_invalid"],
+    ),
 ];
 
 /// The core check that a name means.

@@ -38,7 +38,10 @@ pub fn parse_dotenv(text: &str) -> Result<Environment, String> {
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
         let Some((name, value)) = line.split_once('=') else {
-            return Err(format!(".env:{}:1: not of the form `NAME=value`", index + 1));
+            return Err(format!(
+                ".env:{}:1: not of the form `NAME=value`",
+                index + 1
+            ));
         };
         let value = value.trim_start();
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
@@ -67,7 +70,8 @@ mod tests {
 
     #[test]
     fn reads_assignments_quotes_and_keys_over_several_lines() {
-        let text = "# a comment\n\nexport A=1\nB = \"two words\" # no\nC='x\ny'\nD=plain # note\nE=\n";
+        let text =
+            "# a comment\n\nexport A=1\nB = \"two words\" # no\nC='x\ny'\nD=plain # note\nE=\n";
         let all = parse_dotenv(text).expect("reads");
         let get = |name: &str| all.get(name).map(String::as_str);
         assert_eq!(get("A"), Some("1"));

@@ -47,7 +47,9 @@ pub enum SecretError {
     #[error("`{APP_ID}` must be the App's number, as its settings page shows it")]
     AppId,
     /// It is no RSA key.
-    #[error("`{KEY}` is not an RSA private key in PEM; use the .pem file that GitHub gave for download")]
+    #[error(
+        "`{KEY}` is not an RSA private key in PEM; use the .pem file that GitHub gave for download"
+    )]
     Key,
     /// It is too short.
     #[error("`{RECEIPT}` must have at least {RECEIPT_MIN} characters")]
@@ -171,8 +173,7 @@ pub fn receipt_key(secrets: &Secrets, data_dir: &Path) -> Result<SecretSlice<u8>
 /// Writes a new key whole or not at all: a half-written key would make all earlier markers invalid.
 fn create(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut random = [0_u8; 32];
-    getrandom::fill(&mut random)
-        .map_err(|error| std::io::Error::other(error.to_string()))?;
+    getrandom::fill(&mut random).map_err(|error| std::io::Error::other(error.to_string()))?;
     let key: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
@@ -231,7 +232,10 @@ mod tests {
         let path = path.to_str().expect("text");
         let file = format!("{WEBHOOK}_FILE");
         let one = webhook(&environment(&[(&file, path)])).expect("reads");
-        assert_eq!(one.first().map(|s| s.expose_secret().to_owned()), Some("hush".into()));
+        assert_eq!(
+            one.first().map(|s| s.expose_secret().to_owned()),
+            Some("hush".into())
+        );
         let error = webhook(&environment(&[(&file, path), (WEBHOOK, "x")])).expect_err("twice");
         assert!(error.to_string().contains("both set"));
         let error = webhook(&environment(&[(&file, "/nowhere/at/all")])).expect_err("no file");
@@ -263,7 +267,10 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(data.join("receipt.key")).expect("file").permissions().mode();
+            let mode = std::fs::metadata(data.join("receipt.key"))
+                .expect("file")
+                .permissions()
+                .mode();
             assert_eq!(mode & 0o777, 0o600);
         }
     }
