@@ -1,6 +1,8 @@
 //! `quadgate config`: check and show a configuration directory, write the JSON Schemas.
 
-use super::input::ConfigArgument;
+mod test;
+
+use super::input::{ConfigArgument, load};
 use super::terminal::plain;
 use super::{Exit, Io};
 use crate::policy::{Effective, Origin, Problem};
@@ -37,6 +39,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Run decision cases (facts and the expected quadrant) against the policy; exit 1 when one differs
+    Test(test::Arguments),
     /// Write the JSON Schemas of the configuration files
     Schema {
         /// Directory to write `<file>.schema.json` to; without it they are printed
@@ -53,6 +57,7 @@ pub(super) fn run(arguments: &Arguments, io: &mut Io<'_>) -> Exit {
             json,
         } => check(&config.directory_or_default(), *strict, *json, io),
         Command::Show { config, json } => show(&config.directory_or_default(), *json, io),
+        Command::Test(arguments) => test::run(arguments, io),
         Command::Schema { out } => schema(out.as_deref(), io),
     }
 }
@@ -104,14 +109,8 @@ fn problem_json(problem: &Problem) -> Value {
 }
 
 fn show(directory: &Path, json: bool, io: &mut Io<'_>) -> Exit {
-    let loaded = match settings::load(directory) {
-        Ok(loaded) => loaded,
-        Err(problems) => {
-            for problem in problems {
-                io.say(plain(&problem.to_string()));
-            }
-            return Exit::Unusable;
-        }
+    let Some(loaded) = load(directory, io) else {
+        return Exit::Unusable;
     };
     if json {
         io.print_json(&shown(&loaded));

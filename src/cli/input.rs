@@ -6,7 +6,7 @@ use crate::domain::{Facts, FactsError, RepoName};
 use crate::git_range::{self, Range};
 use crate::policy::{Policy, nearest::nearest};
 use crate::rules::{self, Verdict};
-use crate::settings;
+use crate::settings::{self, Loaded};
 use clap::Args;
 use std::error::Error;
 use std::fs::File;
@@ -129,23 +129,28 @@ impl Input {
     fn read_policy(&self, io: &mut Io<'_>) -> Option<Policy> {
         let Some(directory) = self.config.directory() else {
             io.say("quadgate: no configuration directory: judging by the built-in rules, without owners or a repository of the bot's own (see --config)");
-            return Policy::built_in()
-                .map_err(|error| io.say(error.to_string()))
-                .ok();
+            let policy = Policy::built_in().map_err(|error| io.say(error.to_string()));
+            return policy.ok();
         };
-        match settings::load(&directory) {
-            Ok(loaded) => Some(loaded.policy),
-            Err(problems) => {
-                for problem in problems {
-                    io.say(plain(&problem.to_string()));
-                }
-                None
+        load(&directory, io).map(|loaded| loaded.policy)
+    }
+}
+
+/// Loads a configuration directory. `None`: standard error names every problem.
+pub(super) fn load(directory: &Path, io: &mut Io<'_>) -> Option<Loaded> {
+    match settings::load(directory) {
+        Ok(loaded) => Some(loaded),
+        Err(problems) => {
+            for problem in problems {
+                io.say(plain(&problem.to_string()));
             }
+            None
         }
     }
 }
 
-fn read_bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
+/// Reads a whole source; more than the bound is an error.
+pub(super) fn read_bounded(source: impl Read) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     source.take(MAX_FACTS + 1).read_to_end(&mut text)?;
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_FACTS {

@@ -4,6 +4,7 @@
 //! component), so that it matches no narrowing list and is never taken for another path.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 /// A file mode as six octal digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +76,7 @@ fn path(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02X}"));
+            let _ = write!(text, "\\x{byte:02X}");
         }
     }
     match text.rsplit_once('/') {

@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::fmt::Write;
 
 /// A policy, with what is worth saying about it.
 #[derive(Debug, Clone)]
@@ -88,7 +89,7 @@ impl Pass<'_> {
         } else if name == UNREAD {
             let message = "not read: it decides nothing about a pull request".to_owned();
             self.warnings.push(problem(message));
-        } else if (is_yaml(name)) && !known().any(|k| k == name) {
+        } else if file.is_yaml() && !known().any(|k| k == name) {
             let hint = match nearest(name, known()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "known files: ".to_owned() + &known().collect::<Vec<_>>().join(", "),
@@ -217,11 +218,6 @@ impl Pass<'_> {
     }
 }
 
-fn is_yaml(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    [".yml", ".yaml"].iter().any(|end| lower.ends_with(end))
-}
-
 /// The digest of the files that decide about pull requests: names and texts, in the order of names. A byte
 /// order mark and the kind of line ends do not count; a comment does.
 #[must_use]
@@ -243,8 +239,11 @@ pub fn digest(files: &[SourceFile]) -> String {
         hash.update(format!("{} {}\n", file.name, text.len()).as_bytes());
         hash.update(text.as_bytes());
     }
-    let hex: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
-    format!("sha256:{hex}")
+    let mut digest = "sha256:".to_owned();
+    for byte in hash.finalize() {
+        let _ = write!(digest, "{byte:02x}");
+    }
+    digest
 }
 
 /// The JSON Schemas of the policy files by the stem of their names (`owner`, `env`, …).

@@ -21,6 +21,7 @@ pub use env::{Bot, Ci, EnvFile, Evidence, EvidenceMode, Merge, MergeMethod, Merg
 pub use owner::{OwnerFile, Owners};
 pub use projects::{BreakGlass, DecisionInbox, Inbox, Language, ProjectsFile, RepoOverride, Repos};
 pub use skills::{Severity, Skills};
+pub(crate) use source::is_yaml;
 pub use source::{Effective, Origin, Place, Problem, SourceFile};
 pub use yaml::MAX_BYTES;
 

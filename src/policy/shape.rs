@@ -178,13 +178,10 @@ impl Walk<'_> {
         let mut meant = Vec::new();
         for entry in entries {
             let known = properties.and_then(|p| p.get(&entry.key));
-            let schema = match (known, others) {
-                (Some(schema), _) => schema,
-                (None, Some(schema @ Value::Object(_))) => schema,
-                (None, _) => {
-                    meant.extend(self.unknown_key(entry, properties));
-                    continue;
-                }
+            let ((Some(schema), _) | (None, Some(schema @ Value::Object(_)))) = (known, others)
+            else {
+                meant.extend(self.unknown_key(entry, properties));
+                continue;
             };
             if let Some(why) = schema.get("x-unused").and_then(Value::as_str) {
                 let message = format!("`{}` is not used: {why}", entry.key);

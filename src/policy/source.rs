@@ -3,6 +3,7 @@
 //! Nothing here reads a disk. Every problem names file, line and column and, where there is one, the way out.
 
 use std::fmt;
+use std::path::Path;
 
 /// One file of the configuration directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,19 @@ impl SourceFile {
             text: text.to_owned(),
         }
     }
+
+    /// Is this YAML by its name, whether or not it is one of ours?
+    #[must_use]
+    pub fn is_yaml(&self) -> bool {
+        is_yaml(&self.name)
+    }
+}
+
+/// Does a path end like a YAML file?
+pub(crate) fn is_yaml(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| {
+        ending.eq_ignore_ascii_case("yml") || ending.eq_ignore_ascii_case("yaml")
+    })
 }
 
 /// A place in a text. Lines and columns count from 1, columns in characters.

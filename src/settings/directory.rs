@@ -1,6 +1,6 @@
 //! The configuration directory as texts. What cannot be read is a problem, never an absent file.
 
-use crate::policy::{MAX_BYTES, Place, Problem, SourceFile};
+use crate::policy::{MAX_BYTES, Place, Problem, SourceFile, is_yaml};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -69,15 +69,10 @@ fn list(
         let in_skills = name == "skills" || name.starts_with("skills/");
         if is_directory && in_skills {
             list(root, &path, depth + 1, names, problems);
-        } else if !is_directory && (in_skills || is_yaml(&name)) {
+        } else if !is_directory && (in_skills || (is_yaml(&name) && !name.starts_with('.'))) {
             names.push(name);
         }
     }
-}
-
-fn is_yaml(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    !lower.starts_with('.') && (lower.ends_with(".yml") || lower.ends_with(".yaml"))
 }
 
 fn read_text(path: &Path) -> Result<String, (Place, String)> {

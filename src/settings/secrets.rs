@@ -3,6 +3,7 @@
 use super::Environment;
 use crate::domain::AppId;
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -174,7 +175,10 @@ pub fn receipt_key(secrets: &Secrets, data_dir: &Path) -> Result<SecretSlice<u8>
 fn create(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut random = [0_u8; 32];
     getrandom::fill(&mut random).map_err(|error| std::io::Error::other(error.to_string()))?;
-    let key: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let key = random.iter().fold(String::new(), |mut key, byte| {
+        let _ = write!(key, "{byte:02x}");
+        key
+    });
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
@@ -228,7 +232,7 @@ mod tests {
         use secrecy::ExposeSecret;
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("secret");
-        std::fs::write(&path, "hush\r\n").expect("write");
+        fs::write(&path, "hush\r\n").expect("write");
         let path = path.to_str().expect("text");
         let file = format!("{WEBHOOK}_FILE");
         let one = webhook(&environment(&[(&file, path)])).expect("reads");
@@ -267,7 +271,7 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(data.join("receipt.key"))
+            let mode = fs::metadata(data.join("receipt.key"))
                 .expect("file")
                 .permissions()
                 .mode();

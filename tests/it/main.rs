@@ -1,4 +1,6 @@
 //! Integration tests: one module a subject, one binary, so that the crate is linked once.
+// The lints are for the product; a test that meets the unexpected shall panic, in its helper functions too.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod cli;
 mod cli_config;
