@@ -133,7 +133,11 @@ fn private_key(environment: &Environment) -> Result<SecretString, SecretError> {
     let text = find(environment, KEY, Some(KEY_PATH))?.ok_or(SecretError::Missing(KEY))?;
     // Many hosts cannot hold line ends in a variable and ask for a literal `\n` instead.
     let pem = text.replace("\\n", "\n");
-    jsonwebtoken::EncodingKey::from_rsa_pem(pem.as_bytes()).map_err(|_| SecretError::Key)?;
+    // Reading a key looks at its wrapping alone; only signing shows that it is one.
+    let header = jsonwebtoken::Header::new(jsonwebtoken::Algorithm::RS256);
+    jsonwebtoken::EncodingKey::from_rsa_pem(pem.as_bytes())
+        .and_then(|key| jsonwebtoken::encode(&header, &serde_json::json!({}), &key))
+        .map_err(|_| SecretError::Key)?;
     Ok(SecretString::from(pem))
 }
 

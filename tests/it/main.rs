@@ -6,3 +6,4 @@ mod cli;
 mod cli_config;
 mod cli_git_range;
 mod config_errors;
+mod config_secrets;
