@@ -174,3 +174,28 @@ fn a_config_folder_of_another_program_is_left_alone() {
     assert_ne!(run.code, 2, "{}", run.err);
     assert!(run.err.contains("built-in rules"), "{}", run.err);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_rules_file_that_cannot_be_read_is_not_an_absent_one() {
+    let folder = tempfile::tempdir().expect("folder");
+    write_files(
+        folder.path(),
+        &[
+            ("config/owner.yml", "github_login: octo-owner\n"),
+            ("config/projects.yml", "governance_repo: octo-org/bot\n"),
+            ("config/env.yml", "bot_app_slug: octo-gate\n"),
+        ],
+    );
+    let link = folder.path().join("config/classifier_rules.yml");
+    std::os::unix::fs::symlink("nowhere", link).expect("link");
+    let arguments = ["classify", "--facts", "-"];
+    let run = quadgate_in(folder.path(), &arguments, &facts("README.md", "modified"));
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert!(
+        run.err
+            .contains("config/classifier_rules.yml:1:1: the file is a link to nothing"),
+        "{}",
+        run.err
+    );
+}

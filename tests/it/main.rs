@@ -6,4 +6,5 @@ mod cli;
 mod cli_config;
 mod cli_git_range;
 mod config_errors;
+mod config_policy;
 mod config_secrets;
