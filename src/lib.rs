@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod diff;
 pub mod domain;
 pub mod git_range;
 pub mod policy;

@@ -4,6 +4,7 @@
 //! that this version cannot run is a problem, never ignored.
 
 use super::nearest::nearest;
+use super::paths::{ClassifierRulesFile, PathPolicy, PathProblem};
 use super::shape::{self, Written};
 use super::source::{Effective, Place, Problem, SourceFile};
 use super::{
@@ -30,7 +31,8 @@ pub struct Compiled {
 }
 
 const REQUIRED: [&str; 3] = ["owner.yml", "projects.yml", "env.yml"];
-const OPTIONAL: [&str; 3] = ["skills.yml", "agent_registry.yml", "classifier_rules.yml"];
+const RULES: &str = "classifier_rules.yml";
+const OPTIONAL: [&str; 3] = ["skills.yml", "agent_registry.yml", RULES];
 /// Decides nothing about a pull request; read by `settings`.
 const SERVER: &str = "server.yml";
 /// Read by people's agents in the reference implementation, never by its gate.
@@ -171,6 +173,15 @@ impl Pass<'_> {
                 self.show(&file);
                 agent_registry::compile(&file, &mut warnings)
             });
+        let paths = match self.find(RULES) {
+            None => Some(PathPolicy::built_in()),
+            Some(_) => self.read::<ClassifierRulesFile>(RULES).and_then(|file| {
+                self.show(&file);
+                let paths = PathPolicy::compile(&file.value);
+                let paths = paths.map_err(|problems| path_problems(&file, &problems));
+                self.keep(paths)
+            }),
+        };
         self.warnings.append(&mut warnings);
         let (projects, projects_file) = projects?;
         let env = env?;
@@ -182,6 +193,7 @@ impl Pass<'_> {
                 repo_id: projects.bot_repo_id,
             },
             publisher: Some(env.publisher),
+            paths: paths?,
             repos: projects.repos,
             inbox: projects.inbox,
             ci: env.ci,
@@ -216,6 +228,16 @@ impl Pass<'_> {
             }
         }
     }
+}
+
+/// The path rule's own problems at their places.
+fn path_problems(file: &Written<ClassifierRulesFile>, problems: &[PathProblem]) -> Vec<Problem> {
+    let at = |problem: &PathProblem| {
+        let message = format!("`{}` {}", problem.entry, problem.what);
+        let path = [problem.list, &problem.index.to_string()];
+        file.problem(&path, message).hint(problem.hint.clone())
+    };
+    problems.iter().map(at).collect()
 }
 
 /// The digest of the files that decide about pull requests: names and texts, in the order of names. A byte
@@ -255,5 +277,6 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("env", shape::schema::<EnvFile>()),
         ("skills", shape::schema::<Skills>()),
         ("agent_registry", shape::schema::<AgentRegistry>()),
+        ("classifier_rules", shape::schema::<ClassifierRulesFile>()),
     ]
 }

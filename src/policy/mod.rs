@@ -7,8 +7,11 @@
 mod agent_registry;
 mod compile;
 mod env;
+pub mod globs;
 pub(crate) mod nearest;
 mod owner;
+mod path_table;
+pub mod paths;
 mod projects;
 pub(crate) mod shape;
 mod skills;
@@ -26,6 +29,7 @@ pub use source::{Effective, Origin, Place, Problem, SourceFile};
 pub use yaml::MAX_BYTES;
 
 use crate::domain::{IdError, RepoName};
+use paths::PathPolicy;
 use std::time::Duration;
 
 /// Everything the operator decided, ready to be used.
@@ -37,6 +41,8 @@ pub struct Policy {
     pub bot: Bot,
     /// Whose `classifier-judgment` check-runs are read; `None`: nobody's.
     pub publisher: Option<Publisher>,
+    /// The path rule's lists and patterns.
+    pub paths: PathPolicy,
     /// The repositories.
     pub repos: Repos,
     /// Where decisions are asked for.
@@ -84,6 +90,7 @@ impl Policy {
                 slug: env::github_actions(),
                 app_id: None,
             }),
+            paths: PathPolicy::built_in(),
             repos: Repos {
                 governance: nowhere.clone(),
                 gated: Vec::new(),

@@ -94,6 +94,34 @@ pub enum UserResult {
 }
 
 impl Finding {
+    /// The rule matched and votes.
+    #[must_use]
+    pub fn vote_for(quadrant: Quadrant, reason: impl Into<String>) -> Self {
+        Self::Match {
+            matched: true,
+            quadrant,
+            reason: reason.into(),
+        }
+    }
+
+    /// The rule abstains and has nothing to say.
+    #[must_use]
+    pub fn abstain() -> Self {
+        Self::NoMatch {
+            matched: false,
+            reason: None,
+        }
+    }
+
+    /// The rule abstains and says what it saw.
+    #[must_use]
+    pub fn abstain_because(reason: impl Into<String>) -> Self {
+        Self::NoMatch {
+            matched: false,
+            reason: Some(reason.into()),
+        }
+    }
+
     /// The vote, or `None` when the rule abstains.
     #[must_use]
     pub fn vote(&self) -> Option<Quadrant> {

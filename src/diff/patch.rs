@@ -1,0 +1,228 @@
+//! The unified diff of one file, as GitHub gives it: hunks without file headers.
+//!
+//! INVARIANT: a [`Patch`] shows every changed line of its file. A diff that was left out or cut is an error,
+//! never a shorter patch.
+
+use crate::domain::FileChange;
+
+/// One line of a hunk, without its marker and its line end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// Unchanged.
+    Context(&'a str),
+    /// Only in the new text.
+    Added(&'a str),
+    /// Only in the old text.
+    Removed(&'a str),
+}
+
+impl<'a> Line<'a> {
+    /// The text of the line.
+    #[must_use]
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Context(text) | Self::Added(text) | Self::Removed(text) => text,
+        }
+    }
+
+    /// Is it added or removed?
+    #[must_use]
+    pub fn is_change(self) -> bool {
+        match self {
+            Self::Context(_) => false,
+            Self::Added(_) | Self::Removed(_) => true,
+        }
+    }
+}
+
+/// One hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk<'a> {
+    lines: Vec<Line<'a>>,
+}
+
+impl<'a> Hunk<'a> {
+    /// Its lines in order.
+    #[must_use]
+    pub fn lines(&self) -> &[Line<'a>] {
+        &self.lines
+    }
+}
+
+/// A whole patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch<'a> {
+    hunks: Vec<Hunk<'a>>,
+}
+
+/// Why the changed lines are not all known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PatchError {
+    /// GitHub gave none: binary, too large, or nothing to show.
+    #[error("diff not given")]
+    Missing,
+    /// Its hunks do not hold the lines they announce, or not as many as GitHub counted.
+    #[error("diff incomplete")]
+    Incomplete,
+    /// It is not a unified diff.
+    #[error("diff not readable")]
+    Malformed,
+}
+
+/// Lines a hunk header announces and those that came.
+#[derive(Default)]
+struct Tally {
+    old_left: i64,
+    new_left: i64,
+    adds_up: bool,
+}
+
+impl<'a> Patch<'a> {
+    /// Reads the patch of a file.
+    ///
+    /// GitHub cuts large patches without saying so. The count of added and removed lines beside the patch is
+    /// the witness: when it agrees every change was seen. Without that count the hunk headers must add up.
+    ///
+    /// # Errors
+    /// The patch is absent, cut or not a diff.
+    pub fn of(file: &'a FileChange) -> Result<Self, PatchError> {
+        let text = file.patch.as_deref().filter(|text| !text.is_empty());
+        let (patch, adds_up) = Self::parse(text.ok_or(PatchError::Missing)?)?;
+        let (added, removed) = patch.counts();
+        let counted = file.additions != 0 || file.deletions != 0;
+        let complete = if counted {
+            (added, removed) == (file.additions, file.deletions)
+        } else {
+            adds_up
+        };
+        if complete {
+            Ok(patch)
+        } else {
+            Err(PatchError::Incomplete)
+        }
+    }
+
+    fn parse(text: &'a str) -> Result<(Self, bool), PatchError> {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        let mut hunks: Vec<Hunk<'a>> = Vec::new();
+        let mut tally = Tally {
+            adds_up: true,
+            ..Tally::default()
+        };
+        for line in text.split('\n') {
+            if let Some(header) = line.strip_prefix("@@ ") {
+                let (old, new) = header_counts(header).ok_or(PatchError::Malformed)?;
+                tally.close();
+                (tally.old_left, tally.new_left) = (old, new);
+                hunks.push(Hunk { lines: Vec::new() });
+                continue;
+            }
+            let Some(hunk) = hunks.last_mut() else {
+                return Err(PatchError::Malformed);
+            };
+            let line = match line.chars().next() {
+                Some('+') => Line::Added(line.get(1..).unwrap_or_default()),
+                Some('-') => Line::Removed(line.get(1..).unwrap_or_default()),
+                Some(' ') => Line::Context(line.get(1..).unwrap_or_default()),
+                None | Some('\r') => Line::Context(""), // a blank context line whose marker was trimmed away
+                Some('\\') => continue,                 // "\ No newline at end of file"
+                Some(_) => return Err(PatchError::Malformed),
+            };
+            tally.count(line);
+            hunk.lines.push(line);
+        }
+        tally.close();
+        if hunks.is_empty() {
+            return Err(PatchError::Malformed);
+        }
+        Ok((Self { hunks }, tally.adds_up))
+    }
+
+    /// The hunks in order.
+    #[must_use]
+    pub fn hunks(&self) -> &[Hunk<'a>] {
+        &self.hunks
+    }
+
+    /// All lines in order.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'a>> + '_ {
+        self.hunks
+            .iter()
+            .flat_map(|hunk| hunk.lines.iter().copied())
+    }
+
+    /// Appends the added lines, one a line.
+    pub fn push_added(&self, out: &mut String) {
+        for line in self.lines() {
+            if let Line::Added(text) = line {
+                out.push_str(text);
+                out.push('\n');
+            }
+        }
+    }
+
+    /// Appends the added and removed lines, one a line.
+    pub fn push_changed(&self, out: &mut String) {
+        for line in self.lines().filter(|line| line.is_change()) {
+            out.push_str(line.text());
+            out.push('\n');
+        }
+    }
+
+    /// Is it the pin of a submodule, whose own diff nobody shows?
+    #[must_use]
+    pub fn is_submodule_pin(&self) -> bool {
+        let mut changed = self.lines().filter(|line| line.is_change()).peekable();
+        changed.peek().is_some()
+            && changed.all(|line| {
+                line.text()
+                    .strip_prefix("Subproject commit ")
+                    .is_some_and(|rest| {
+                        let sha = rest.trim_end().trim_end_matches("-dirty");
+                        matches!(sha.len(), 40 | 64) && sha.bytes().all(|b| b.is_ascii_hexdigit())
+                    })
+            })
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        self.lines()
+            .fold((0, 0), |(added, removed), line| match line {
+                Line::Added(_) => (added + 1, removed),
+                Line::Removed(_) => (added, removed + 1),
+                Line::Context(_) => (added, removed),
+            })
+    }
+}
+
+impl Tally {
+    fn count(&mut self, line: Line<'_>) {
+        match line {
+            Line::Added(_) => self.new_left -= 1,
+            Line::Removed(_) => self.old_left -= 1,
+            Line::Context(_) => {
+                self.new_left -= 1;
+                self.old_left -= 1;
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.adds_up &= self.old_left == 0 && self.new_left == 0;
+    }
+}
+
+/// `-1,2 +3,4 @@ …` to (2, 4); a count left out is 1.
+fn header_counts(header: &str) -> Option<(i64, i64)> {
+    let (ranges, _) = header.split_once(" @@")?;
+    let (old, new) = ranges.split_once(' ')?;
+    Some((
+        range_count(old.strip_prefix('-')?)?,
+        range_count(new.strip_prefix('+')?)?,
+    ))
+}
+
+fn range_count(range: &str) -> Option<i64> {
+    let (start, count) = range.split_once(',').unwrap_or((range, "1"));
+    start.parse::<u32>().ok()?;
+    count.parse::<u32>().ok().map(i64::from)
+}

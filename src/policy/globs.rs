@@ -1,0 +1,448 @@
+//! The only glob builder: lists of globs and the forms of a path they are compared with.
+//!
+//! INVARIANT: widening lists (they raise an axis) match without case and see through spellings that a file
+//! system may take for the same path; narrowing lists (they lower an axis) match with case and refuse odd paths.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use unicode_normalization::UnicodeNormalization;
+
+/// Does a match raise an axis or lower it?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sense {
+    /// Raises: compared without case, in doubt it matches.
+    Widening,
+    /// Lowers: compared with case, in doubt it does not match.
+    Narrowing,
+}
+
+/// A glob that cannot be used, and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("glob `{glob}` {what}; {hint}")]
+pub struct GlobProblem {
+    /// Which entry of the list, from 0.
+    pub index: usize,
+    /// The entry as written.
+    pub glob: String,
+    /// What is wrong.
+    pub what: String,
+    /// The way out.
+    pub hint: String,
+}
+
+/// One compiled list; a match names the entry as written.
+#[derive(Debug, Clone)]
+pub struct GlobList {
+    set: GlobSet,
+    sense: Sense,
+    entries: Vec<String>,
+    /// The entry behind each glob of the set (`X/**` is two globs of one entry).
+    entry_of: Vec<usize>,
+}
+
+impl GlobList {
+    /// Compiles a list.
+    ///
+    /// # Errors
+    /// Every entry that does not compile or can never match what GitHub lists.
+    pub fn compile<S: AsRef<str>>(globs: &[S], sense: Sense) -> Result<Self, Vec<GlobProblem>> {
+        let mut builder = GlobSetBuilder::new();
+        let mut entries = Vec::with_capacity(globs.len());
+        let mut entry_of = Vec::with_capacity(globs.len());
+        let mut problems = Vec::new();
+        for (index, glob) in globs.iter().enumerate() {
+            let glob = glob.as_ref();
+            entries.push(glob.to_owned());
+            match expand(glob, sense) {
+                Ok(expanded) => {
+                    for one in expanded {
+                        builder.add(one);
+                        entry_of.push(index);
+                    }
+                }
+                Err((what, hint)) => problems.push(GlobProblem {
+                    index,
+                    glob: glob.to_owned(),
+                    what,
+                    hint,
+                }),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        match builder.build() {
+            Ok(set) => Ok(Self {
+                set,
+                sense,
+                entries,
+                entry_of,
+            }),
+            Err(error) => Err(vec![GlobProblem {
+                index: 0,
+                glob: error.glob().unwrap_or_default().to_owned(),
+                what: format!("does not compile: {}", error.kind()),
+                hint: "shorten the list or its alternates".to_owned(),
+            }]),
+        }
+    }
+
+    /// The list that matches nothing.
+    #[must_use]
+    pub fn empty(sense: Sense) -> Self {
+        Self {
+            set: GlobSet::empty(),
+            sense,
+            entries: Vec::new(),
+            entry_of: Vec::new(),
+        }
+    }
+
+    /// The first entry, in the order of the list, that matches the path.
+    pub fn first_match(&self, path: &PathForms, scratch: &mut Vec<usize>) -> Option<&str> {
+        let texts = match self.sense {
+            Sense::Widening => path.folded.as_slice(),
+            Sense::Narrowing => path.exact.as_slice(),
+        };
+        let mut first: Option<usize> = None;
+        for text in texts {
+            self.set.matches_into(text, scratch);
+            let entry = scratch
+                .iter()
+                .filter_map(|index| self.entry_of.get(*index).copied())
+                .min();
+            first = match (first, entry) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        first
+            .and_then(|index| self.entries.get(index))
+            .map(String::as_str)
+    }
+
+    /// The entries as written.
+    pub fn entries(&self) -> &[String] {
+        &self.entries
+    }
+}
+
+type Refusal = (String, String);
+
+fn refuse<T>(what: &str, hint: impl Into<String>) -> Result<T, Refusal> {
+    Err((what.to_owned(), hint.into()))
+}
+
+/// The globs one entry stands for: itself and, for `X/**`, also `X`: a submodule pin or a symlink in place of
+/// a folder shows as the bare path.
+fn expand(glob: &str, sense: Sense) -> Result<Vec<globset::Glob>, Refusal> {
+    check(glob)?;
+    let mut texts = vec![glob.to_owned()];
+    if let Some(bare) = glob.strip_suffix("/**") {
+        texts.push(bare.to_owned());
+    } else if glob.ends_with('}') && (glob.contains("/**,") || glob.contains("/**}")) {
+        texts.push(glob.replace("/**,", ",").replace("/**}", "}"));
+    }
+    texts
+        .iter()
+        .map(|text| {
+            let text = match sense {
+                Sense::Widening => fold(text),
+                Sense::Narrowing => text.nfc().collect(),
+            };
+            GlobBuilder::new(&text)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .empty_alternates(true)
+                .build()
+                .map_err(|error| {
+                    (
+                        format!("does not compile: {}", error.kind()),
+                        "see the glob syntax in `docs/rules.md`".to_owned(),
+                    )
+                })
+        })
+        .collect()
+}
+
+/// Refuses what can never match a path as GitHub lists it (relative, no leading `./`, no trailing `/`).
+fn check(glob: &str) -> Result<(), Refusal> {
+    if glob.trim().is_empty() {
+        return refuse("is empty", "remove the entry, or write `**` for every path");
+    }
+    if glob != glob.trim() {
+        return refuse(
+            "begins or ends with a blank",
+            format!("write `{}`", glob.trim()),
+        );
+    }
+    if let Some(rest) = glob.strip_prefix('!') {
+        return refuse(
+            "begins with `!`, and lists have no exceptions",
+            format!(
+                "put `{rest}` into another list; to match a file whose name begins so write `[!]…`"
+            ),
+        );
+    }
+    if let Some(rest) = glob.strip_prefix("./") {
+        return refuse(
+            "begins with `./`",
+            format!("write `{rest}`: paths start at the repository root"),
+        );
+    }
+    if let Some(rest) = glob.strip_prefix('/') {
+        return refuse(
+            "begins with `/`",
+            format!("write `{rest}`: paths start at the repository root"),
+        );
+    }
+    if let Some(rest) = glob.strip_suffix('/') {
+        return refuse(
+            "ends with `/`",
+            format!("write `{rest}/**` for everything below it"),
+        );
+    }
+    for part in glob.split('/') {
+        match part {
+            "" => return refuse("has an empty component", "write one `/` between two names"),
+            "." | ".." => {
+                return refuse(
+                    "has a `.` or `..` component",
+                    "write the path it stands for",
+                );
+            }
+            _ => {}
+        }
+    }
+    check_stars(glob)
+}
+
+/// `**` is a component of its own or it is an ordinary `*` in disguise.
+fn check_stars(glob: &str) -> Result<(), Refusal> {
+    let odd = || {
+        refuse(
+            "has a `**` that is not a whole component",
+            "write `**/x` at any depth, `x/**` for everything below, or a single `*`",
+        )
+    };
+    if glob.contains("***") {
+        return odd();
+    }
+    for (at, _) in glob.match_indices("**") {
+        let before = glob.get(..at).and_then(|text| text.chars().next_back());
+        let after = glob.get(at + 2..).and_then(|text| text.chars().next());
+        let opens = matches!(before, None | Some('/' | '{' | ','));
+        let closes = matches!(after, None | Some('/' | '}' | ','));
+        if !opens || !closes {
+            return odd();
+        }
+    }
+    Ok(())
+}
+
+/// One path, prepared once for all lists.
+#[derive(Debug, Clone)]
+pub struct PathForms {
+    /// NFC, with case; none when the path is odd (an empty, `.` or `..` component, a backslash).
+    exact: Option<String>,
+    /// What a forgiving file system may take it for; the first is the path itself.
+    folded: Vec<String>,
+}
+
+impl PathForms {
+    /// Prepares a path as GitHub lists it.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        let odd =
+            path.contains('\\') || path.split('/').any(|part| matches!(part, "" | "." | ".."));
+        let exact = (!odd).then(|| {
+            if path.is_ascii() {
+                path.to_owned()
+            } else {
+                path.nfc().collect()
+            }
+        });
+        let plain = fold(path);
+        let cleaned = needs_cleaning(path).then(|| clean(&plain)).flatten();
+        let mut folded = vec![plain];
+        if let Some(cleaned) = cleaned {
+            folded.push(cleaned);
+        }
+        Self { exact, folded }
+    }
+}
+
+/// Case folding that both a glob and a path go through: upper then lower case, a character at a time, in NFC.
+fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfc()
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .nfc()
+        .collect()
+}
+
+fn needs_cleaning(path: &str) -> bool {
+    !path.is_ascii()
+        || path.contains('\\')
+        || path
+            .split('/')
+            .any(|part| part.is_empty() || part.ends_with(['.', ' ']))
+}
+
+/// What the path becomes where a file system ignores invisible characters (HFS+), drops trailing dots and
+/// blanks or takes `\` for `/` (Windows), with `.` and `..` resolved. `None` when that changes nothing.
+fn clean(folded: &str) -> Option<String> {
+    let visible: String = folded
+        .chars()
+        .filter(|c| !is_ignorable(*c))
+        .map(|c| if c == '\\' { '/' } else { c })
+        .collect();
+    let mut parts: Vec<&str> = Vec::new();
+    for part in visible.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            name => match name.trim_end_matches(['.', ' ']) {
+                "" => {}
+                trimmed => parts.push(trimmed),
+            },
+        }
+    }
+    let cleaned = parts.join("/");
+    (cleaned != folded).then_some(cleaned)
+}
+
+/// Characters that show nothing: soft hyphen, zero-width, direction marks, variation selectors, tags.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hits(glob: &str, sense: Sense, path: &str) -> bool {
+        GlobList::compile(&[glob], sense)
+            .unwrap_or_else(|problems| panic!("{problems:?}"))
+            .first_match(&PathForms::of(path), &mut Vec::new())
+            .is_some()
+    }
+
+    #[test]
+    fn globs_that_can_never_match_are_refused_with_a_hint() {
+        for bad in [
+            "",
+            " ",
+            "/src/**",
+            "./src/**",
+            "src/",
+            "src/** ",
+            " src/**",
+            "!src/**",
+            "src/**.py",
+            "**.py",
+            "a/***/b",
+            "a//b",
+            "a/../b",
+            "a/./b",
+            "a{b",
+            "[z-a]",
+            "a**/b",
+        ] {
+            let problems = GlobList::compile(&["ok/**", bad], Sense::Narrowing).expect_err(bad);
+            let [problem] = problems.as_slice() else {
+                panic!("{bad}: {problems:?}")
+            };
+            assert_eq!(problem.index, 1, "{bad}");
+            assert!(!problem.hint.is_empty(), "{bad}");
+        }
+        for good in [
+            "**",
+            "**/x",
+            "x/**",
+            "a/**/b",
+            "{a/**,b}",
+            "*.{pem,key}",
+            "a{,.md}",
+            "[!]x",
+            "{**/a,b}",
+        ] {
+            assert!(
+                GlobList::compile(&[good], Sense::Widening).is_ok(),
+                "{good}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_star_stays_in_its_folder_and_double_star_matches_none() {
+        assert!(hits("src/**/secret.rs", Sense::Widening, "src/secret.rs"));
+        assert!(hits(
+            "src/**/secret.rs",
+            Sense::Widening,
+            "src/a/b/secret.rs"
+        ));
+        assert!(!hits("*.md", Sense::Narrowing, "docs/a.md"));
+        assert!(!hits("docs/*", Sense::Narrowing, "docs/a/b.md"));
+        assert!(hits(
+            ".github/**",
+            Sense::Widening,
+            ".github/workflows/ci.yml"
+        ));
+        assert!(!hits("*.{pem,key}", Sense::Widening, "monkey.rs"));
+        assert!(!hits("*.{pem,key}", Sense::Widening, "keyboard.txt"));
+        assert!(hits("README{,.md}", Sense::Narrowing, "README"));
+    }
+
+    #[test]
+    fn a_folder_glob_covers_the_bare_path() {
+        assert!(hits("vendor/lib/**", Sense::Widening, "vendor/lib"));
+        assert!(hits("{vendor/**,x}", Sense::Widening, "vendor"));
+        assert!(!hits("vendor/lib/**", Sense::Widening, "vendor/library"));
+    }
+
+    #[test]
+    fn widening_ignores_case_and_disguises() {
+        for path in [
+            ".GitHub/Workflows/ci.yml",
+            ".github//workflows/ci.yml",
+            "x/../.github/workflows/ci.yml",
+            ".github\\workflows\\ci.yml",
+            ".git\u{200c}hub/workflows/ci.yml",
+            ".github./workflows /ci.yml",
+            ".g\u{0131}thub/wor\u{212a}flow\u{017f}/ci.yml",
+            "./.github/workflows/ci.yml",
+            ".github/workflows/a\nb.yml",
+        ] {
+            assert!(
+                hits(".github/workflows/**", Sense::Widening, path),
+                "{path:?}"
+            );
+        }
+        assert!(hits("STRASSE/**", Sense::Widening, "stra\u{df}e/a"));
+        assert!(hits("caf\u{e9}/**", Sense::Widening, "CAFE\u{301}/a"));
+    }
+
+    #[test]
+    fn narrowing_keeps_case_and_refuses_odd_paths() {
+        assert!(hits("caf\u{e9}/**", Sense::Narrowing, "cafe\u{301}/a"));
+        for path in [
+            "EXAMPLES/a",
+            "examples/../src/a",
+            "examples//a",
+            "./examples/a",
+            "examples/.\\a",
+            "examples/",
+        ] {
+            assert!(!hits("examples/**", Sense::Narrowing, path), "{path:?}");
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! `classifier_rules.yml`: the lists and patterns of the path rule, as written and as run.
+//!
+//! As written: unknown keys are refused, globs and patterns are text. As run ([`PathPolicy`]): everything is
+//! compiled, so nothing can be wrong any more. INVARIANT: without `extends: none` the lists of the file add to
+//! the built-in table; nothing of the table is lost by writing a file.
+
+use super::globs::{GlobList, Sense};
+use super::path_table as table;
+use regex::{RegexSet, RegexSetBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// `config/classifier_rules.yml` as written. Every list is optional.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClassifierRulesFile {
+    /// Do the lists below add to the built-in table (`default`) or stand alone (`none`)?
+    pub extends: Extends,
+    /// Globs of files that are critical whatever the edit.
+    pub critical: Vec<String>,
+    /// Globs of files whose change a revert does not undo.
+    pub irreversible: Vec<String>,
+    /// Globs of files that are not critical. Compared with case.
+    pub non_critical: Vec<String>,
+    /// Globs of tests: not critical when newly added. Compared with case.
+    pub tests: Vec<String>,
+    /// Globs of doctrine: critical beyond a typo.
+    pub doctrine: Vec<String>,
+    /// Globs of guides: critical when the changed lines carry a rule or a number.
+    pub guide: Vec<String>,
+    /// Globs of records that are only ever added: critical unless the file is new.
+    pub append_only: Vec<String>,
+    /// Globs of the bot's own source: critical, and irreversible where merge or auth logic changes.
+    pub bot_source: Vec<String>,
+    /// Globs of built-in rules and skills: a new one is irreversible.
+    pub built_in_skills: Vec<String>,
+    /// Globs of media files, for which GitHub never shows a diff. Compared with case.
+    pub safe_without_diff: Vec<String>,
+    /// Regular expressions of lines that send mail, post or fire webhooks (added lines, critical files).
+    pub outbound_patterns: Vec<String>,
+    /// Regular expressions of secrets (added lines, every file).
+    pub secret_patterns: Vec<String>,
+    /// Regular expressions of merge and auth logic (changed lines of the bot's own source).
+    pub merge_auth_patterns: Vec<String>,
+    /// Regular expressions of rules in prose (changed lines of guides).
+    pub normative_patterns: Vec<String>,
+}
+
+/// What the lists of the file stand on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Extends {
+    /// The built-in table.
+    #[default]
+    Default,
+    /// Nothing: what no list names is critical.
+    None,
+}
+
+/// One entry that cannot be used; the loader adds file, line and column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathProblem {
+    /// The key of the list in the file.
+    pub list: &'static str,
+    /// Which entry of the list as written, from 0.
+    pub index: usize,
+    /// The entry as written.
+    pub entry: String,
+    /// What is wrong with it.
+    pub what: String,
+    /// The way out.
+    pub hint: String,
+}
+
+impl fmt::Display for PathProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            list,
+            index,
+            entry,
+            what,
+            hint,
+        } = self;
+        write!(f, "{list}[{index}]: `{entry}` {what}; {hint}")
+    }
+}
+
+impl std::error::Error for PathProblem {}
+
+/// The path rule's lists and patterns, compiled.
+#[derive(Debug, Clone)]
+pub struct PathPolicy {
+    /// See [`ClassifierRulesFile::critical`].
+    pub critical: GlobList,
+    /// See [`ClassifierRulesFile::irreversible`].
+    pub irreversible: GlobList,
+    /// See [`ClassifierRulesFile::non_critical`].
+    pub non_critical: GlobList,
+    /// See [`ClassifierRulesFile::tests`].
+    pub tests: GlobList,
+    /// See [`ClassifierRulesFile::doctrine`].
+    pub doctrine: GlobList,
+    /// See [`ClassifierRulesFile::guide`].
+    pub guide: GlobList,
+    /// See [`ClassifierRulesFile::append_only`].
+    pub append_only: GlobList,
+    /// See [`ClassifierRulesFile::bot_source`].
+    pub bot_source: GlobList,
+    /// See [`ClassifierRulesFile::built_in_skills`].
+    pub built_in_skills: GlobList,
+    /// See [`ClassifierRulesFile::safe_without_diff`].
+    pub safe_without_diff: GlobList,
+    /// See [`ClassifierRulesFile::outbound_patterns`].
+    pub outbound: PatternList,
+    /// See [`ClassifierRulesFile::secret_patterns`].
+    pub secrets: PatternList,
+    /// See [`ClassifierRulesFile::merge_auth_patterns`].
+    pub merge_auth: PatternList,
+    /// See [`ClassifierRulesFile::normative_patterns`].
+    pub normative: PatternList,
+}
+
+impl PathPolicy {
+    /// The built-in table alone: what applies without a file.
+    #[must_use]
+    pub fn built_in() -> Self {
+        // A test compiles the table. Should it ever fail to compile all the same, the empty table is the
+        // strictest one: whatever matches no list is critical.
+        Self::compile(&ClassifierRulesFile::default()).unwrap_or_else(|_| Self::strictest())
+    }
+
+    /// Compiles a file.
+    ///
+    /// # Errors
+    /// Every glob and every pattern that cannot be used, not only the first.
+    pub fn compile(file: &ClassifierRulesFile) -> Result<Self, Vec<PathProblem>> {
+        let mut c = Compiler {
+            with_table: file.extends == Extends::Default,
+            problems: Vec::new(),
+        };
+        let (up, down) = (Sense::Widening, Sense::Narrowing);
+        let policy = Self {
+            critical: c.globs("critical", table::CRITICAL, &file.critical, up),
+            irreversible: c.globs("irreversible", table::IRREVERSIBLE, &file.irreversible, up),
+            non_critical: c.globs(
+                "non_critical",
+                table::NON_CRITICAL,
+                &file.non_critical,
+                down,
+            ),
+            tests: c.globs("tests", table::TESTS, &file.tests, down),
+            doctrine: c.globs("doctrine", table::DOCTRINE, &file.doctrine, up),
+            guide: c.globs("guide", table::GUIDE, &file.guide, up),
+            append_only: c.globs("append_only", table::APPEND_ONLY, &file.append_only, up),
+            bot_source: c.globs("bot_source", table::BOT_SOURCE, &file.bot_source, up),
+            built_in_skills: c.globs(
+                "built_in_skills",
+                table::BUILT_IN_SKILLS,
+                &file.built_in_skills,
+                up,
+            ),
+            safe_without_diff: c.globs(
+                "safe_without_diff",
+                table::MEDIA,
+                &file.safe_without_diff,
+                down,
+            ),
+            outbound: c.patterns(
+                "outbound_patterns",
+                table::OUTBOUND,
+                &file.outbound_patterns,
+            ),
+            secrets: c.patterns("secret_patterns", table::SECRETS, &file.secret_patterns),
+            merge_auth: c.patterns(
+                "merge_auth_patterns",
+                table::MERGE_AUTH,
+                &file.merge_auth_patterns,
+            ),
+            normative: c.patterns(
+                "normative_patterns",
+                table::NORMATIVE,
+                &file.normative_patterns,
+            ),
+        };
+        if c.problems.is_empty() {
+            Ok(policy)
+        } else {
+            Err(c.problems)
+        }
+    }
+
+    fn strictest() -> Self {
+        let (up, down) = (
+            GlobList::empty(Sense::Widening),
+            GlobList::empty(Sense::Narrowing),
+        );
+        Self {
+            critical: up.clone(),
+            irreversible: up.clone(),
+            non_critical: down.clone(),
+            tests: down.clone(),
+            doctrine: up.clone(),
+            guide: up.clone(),
+            append_only: up.clone(),
+            bot_source: up.clone(),
+            built_in_skills: up,
+            safe_without_diff: down,
+            outbound: PatternList::empty(),
+            secrets: PatternList::empty(),
+            merge_auth: PatternList::empty(),
+            normative: PatternList::empty(),
+        }
+    }
+}
+
+/// Compiles lists one after the other and keeps every problem.
+struct Compiler {
+    with_table: bool,
+    problems: Vec<PathProblem>,
+}
+
+impl Compiler {
+    fn globs(
+        &mut self,
+        list: &'static str,
+        table: &[&str],
+        written: &[String],
+        sense: Sense,
+    ) -> GlobList {
+        let table = if self.with_table { table } else { &[] };
+        let all: Vec<&str> = table
+            .iter()
+            .copied()
+            .chain(written.iter().map(String::as_str))
+            .collect();
+        GlobList::compile(&all, sense).unwrap_or_else(|problems| {
+            self.problems
+                .extend(problems.into_iter().map(|problem| PathProblem {
+                    list,
+                    index: problem.index.saturating_sub(table.len()),
+                    entry: problem.glob,
+                    what: problem.what,
+                    hint: problem.hint,
+                }));
+            GlobList::empty(sense)
+        })
+    }
+
+    fn patterns(
+        &mut self,
+        list: &'static str,
+        table: &[(&str, &str)],
+        written: &[String],
+    ) -> PatternList {
+        let table = if self.with_table { table } else { &[] };
+        let mut all: Vec<(String, &str)> = table
+            .iter()
+            .map(|(label, regex)| ((*label).to_owned(), *regex))
+            .collect();
+        for (index, regex) in written.iter().enumerate() {
+            match check_pattern(regex) {
+                Ok(()) => all.push((format!("`{regex}`"), regex)),
+                Err((what, hint)) => self.problems.push(PathProblem {
+                    list,
+                    index,
+                    entry: regex.clone(),
+                    what,
+                    hint,
+                }),
+            }
+        }
+        PatternList::compile(all).unwrap_or_else(|what| {
+            self.problems.push(PathProblem {
+                list,
+                index: 0,
+                entry: String::new(),
+                what,
+                hint: "shorten the list".to_owned(),
+            });
+            PatternList::empty()
+        })
+    }
+}
+
+fn check_pattern(regex: &str) -> Result<(), (String, String)> {
+    let compiled = RegexSetBuilder::new([regex]).multi_line(true).build().map_err(|error| {
+        let text = error.to_string();
+        let last = text.lines().last().unwrap_or("unknown error").trim().to_owned();
+        (
+            format!("is not a regular expression: {last}"),
+            "see the pattern syntax in `docs/rules.md`; look-around and back-references do not exist".to_owned(),
+        )
+    })?;
+    if compiled.is_match("") {
+        return Err((
+            "matches the empty text, hence every line".to_owned(),
+            "write what the line must contain".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Patterns over the changed lines of one file; `^` and `$` are the ends of a line.
+#[derive(Debug, Clone)]
+pub struct PatternList {
+    set: RegexSet,
+    labels: Vec<String>,
+}
+
+impl PatternList {
+    fn compile(patterns: Vec<(String, &str)>) -> Result<Self, String> {
+        let set = RegexSetBuilder::new(patterns.iter().map(|(_, regex)| *regex))
+            .multi_line(true)
+            .build()
+            .map_err(|error| format!("do not compile together: {error}"))?;
+        Ok(Self {
+            set,
+            labels: patterns.into_iter().map(|(label, _)| label).collect(),
+        })
+    }
+
+    fn empty() -> Self {
+        Self {
+            set: RegexSet::empty(),
+            labels: Vec::new(),
+        }
+    }
+
+    /// The label of the first pattern, in the order of the list, that matches anywhere in the text.
+    #[must_use]
+    pub fn first_match(&self, text: &str) -> Option<&str> {
+        if text.is_empty() || !self.set.is_match(text) {
+            return None;
+        }
+        let first = self.set.matches(text).iter().next()?;
+        self.labels.get(first).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::globs::PathForms;
+
+    #[test]
+    fn the_built_in_table_compiles() {
+        let policy = PathPolicy::compile(&ClassifierRulesFile::default());
+        assert!(policy.is_ok(), "{policy:?}");
+    }
+
+    #[test]
+    fn lists_add_to_the_table_unless_told_otherwise() {
+        let mut file = ClassifierRulesFile {
+            critical: vec!["billing/**".to_owned()],
+            ..ClassifierRulesFile::default()
+        };
+        let hit = |policy: &PathPolicy, path: &str| {
+            policy
+                .critical
+                .first_match(&PathForms::of(path), &mut Vec::new())
+                .map(str::to_owned)
+        };
+        let added = PathPolicy::compile(&file).expect("compiles");
+        assert_eq!(hit(&added, "billing/x").as_deref(), Some("billing/**"));
+        assert_eq!(hit(&added, "LICENSE").as_deref(), Some("LICENSE*"));
+        file.extends = Extends::None;
+        let alone = PathPolicy::compile(&file).expect("compiles");
+        assert_eq!(hit(&alone, "billing/x").as_deref(), Some("billing/**"));
+        assert_eq!(hit(&alone, "LICENSE"), None);
+    }
+
+    #[test]
+    fn every_problem_is_named_with_its_place() {
+        let file = ClassifierRulesFile {
+            critical: vec!["ok/**".to_owned(), "/bad".to_owned(), "bad/".to_owned()],
+            secret_patterns: vec!["(".to_owned(), "a*".to_owned(), "fine".to_owned()],
+            ..ClassifierRulesFile::default()
+        };
+        let problems = PathPolicy::compile(&file).expect_err("has problems");
+        let places: Vec<_> = problems
+            .iter()
+            .map(|p| (p.list, p.index, p.entry.as_str()))
+            .collect();
+        assert_eq!(
+            places,
+            [
+                ("critical", 1, "/bad"),
+                ("critical", 2, "bad/"),
+                ("secret_patterns", 0, "("),
+                ("secret_patterns", 1, "a*"),
+            ]
+        );
+        assert!(problems.iter().all(|p| !p.hint.is_empty()));
+        assert_eq!(
+            problems.first().map(ToString::to_string).as_deref(),
+            Some(
+                "critical[1]: `/bad` begins with `/`; write `bad`: paths start at the repository root"
+            )
+        );
+    }
+}
