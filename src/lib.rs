@@ -2,6 +2,7 @@
 //! asked first? `docs/design.md` says where everything lives and which module may name which.
 #![forbid(unsafe_code)]
 
+pub mod cli;
 pub mod diff;
 pub mod domain;
 pub mod github;
@@ -19,3 +20,7 @@ pub mod policy;
 pub mod rules;
 pub mod server;
 pub mod store;
+pub mod git_range;
+pub mod policy;
+pub mod rules;
+pub mod settings;

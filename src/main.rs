@@ -1,2 +1,6 @@
-//! The quadgate program.
-fn main() {}
+//! The quadgate program: see `quadgate --help`.
+#![forbid(unsafe_code)]
+
+fn main() -> std::process::ExitCode {
+    quadgate::cli::main()
+}

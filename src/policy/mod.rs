@@ -1,54 +1,149 @@
 //! The operator's configuration, compiled once at load: what may come out of here cannot be wrong.
 //!
-//! One file a configuration file, each with two shapes: as written (unknown keys refused) and as run.
+//! One file a configuration file, each with two shapes: as written (unknown keys refused) and as run. Texts
+//! come in as values; nothing here reads a disk. INVARIANT: [`compile`] reports every problem with its place,
+//! and a [`Policy`] exists only when there is none.
 
+mod agent_registry;
+mod compile;
+mod env;
 pub mod globs;
+pub(crate) mod nearest;
+mod owner;
 mod path_table;
 pub mod paths;
+mod projects;
+pub(crate) mod shape;
+mod skills;
+mod source;
+mod yaml;
 
-use crate::domain::{AccountId, AppId, RepoId, RepoName};
+pub use agent_registry::AgentRegistry;
+pub use compile::{Compiled, compile, digest, schemas};
+pub use env::{Bot, Ci, EnvFile, Evidence, EvidenceMode, Merge, MergeMethod, MergeMode, Publisher};
+pub use owner::{OwnerFile, Owners};
+pub use projects::{BreakGlass, DecisionInbox, Inbox, Language, ProjectsFile, RepoOverride, Repos};
+pub use skills::{Severity, Skills};
+pub(crate) use source::is_yaml;
+pub use source::{Effective, Origin, Place, Problem, SourceFile};
+pub use yaml::MAX_BYTES;
+
+use crate::domain::{IdError, RepoName};
 use paths::PathPolicy;
+use std::time::Duration;
 
-/// The owners: who may answer (`owner.yml`).
-#[derive(Debug, Clone)]
-pub struct Owners {
-    /// Logins that may answer, compared without case; never empty.
-    pub logins: Vec<String>,
-    /// Numeric ids pinned for those logins (lower case), resolved by the server; empty offline.
-    pub pinned: Vec<(String, AccountId)>,
-}
-
-/// The publisher of `classifier-judgment` check-runs (`env.yml`).
-#[derive(Debug, Clone)]
-pub struct Publisher {
-    /// The App's slug.
-    pub slug: String,
-    /// The App's id; when given, both must match.
-    pub app_id: Option<AppId>,
-}
-
-/// Who we are (`env.yml`, `projects.yml`).
-#[derive(Debug, Clone)]
-pub struct Bot {
-    /// The App's slug; its account is `<slug>[bot]`.
-    pub app_slug: String,
-    /// The bot's own repository, where every pull request is D.
-    pub repo: RepoName,
-    /// Its id, if configured.
-    pub repo_id: Option<RepoId>,
-}
-
-/// The whole policy as run.
+/// Everything the operator decided, ready to be used.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// Who may answer.
     pub owners: Owners,
     /// Who we are.
     pub bot: Bot,
-    /// Whose `classifier-judgment` check-runs are verdicts; `None`: nobody's.
+    /// Whose `classifier-judgment` check-runs are read; `None`: nobody's.
     pub publisher: Option<Publisher>,
     /// The path rule's lists and patterns.
     pub paths: PathPolicy,
-    /// `sha256:…` of the configuration files, as it stands in every audit line.
+    /// The repositories.
+    pub repos: Repos,
+    /// Where decisions are asked for.
+    pub inbox: Inbox,
+    /// What counts as green CI.
+    pub ci: Ci,
+    /// Whether and how pull requests are merged.
+    pub merge: Merge,
+    /// What a finding in an evidence ledger does.
+    pub evidence: EvidenceMode,
+    /// Days for which a new agent identity is advisory; 0: never promoted by itself.
+    pub l4_burn_in_days: u64,
+    /// Is a revert pull request opened when a merged commit breaks a required check?
+    pub auto_revert_pr: bool,
+    /// The time between two sweeps.
+    pub tick: Duration,
+    /// Which checks run, and how much they weigh.
+    pub skills: Skills,
+    /// The agents that are known; `None`: there is no registry.
+    pub agents: Option<AgentRegistry>,
+    /// `sha256:` and 64 hexadecimal digits over the policy files.
     pub digest: String,
+}
+
+impl Policy {
+    /// What holds without any configuration: the built-in rules, nobody who could answer, no repository of
+    /// the bot's own. For looking at a change offline, never for a server.
+    ///
+    /// # Errors
+    /// None in practice; the name that stands for "no repository" is checked like any other.
+    pub fn built_in() -> Result<Self, IdError> {
+        // A login cannot start with a hyphen, so this names no repository on GitHub.
+        let nowhere: RepoName = "-/-".parse()?;
+        Ok(Self {
+            owners: Owners {
+                logins: Vec::new(),
+                pinned: Vec::new(),
+            },
+            bot: Bot {
+                app_slug: "-".to_owned(),
+                repo: nowhere.clone(),
+                repo_id: None,
+            },
+            publisher: Some(Publisher {
+                slug: env::github_actions(),
+                app_id: None,
+            }),
+            paths: PathPolicy::built_in(),
+            repos: Repos {
+                governance: nowhere.clone(),
+                gated: Vec::new(),
+                audit_only: Vec::new(),
+                overrides: Vec::new(),
+                adr_deadline_hours: BreakGlass::default().adr_deadline_hours,
+            },
+            inbox: Inbox {
+                repository: nowhere,
+                language: Language::En,
+                passive_close_days: DecisionInbox::default().passive_close_days,
+            },
+            ci: Ci {
+                required_checks: Vec::new(),
+                expected_check_publisher: env::github_actions(),
+                allow_no_ci: false,
+            },
+            merge: Merge::default(),
+            evidence: Evidence::default().mode,
+            l4_burn_in_days: env::l4_burn_in_days(),
+            auto_revert_pr: false,
+            tick: Duration::from_secs(env::tick_seconds()),
+            skills: Skills::default(),
+            agents: None,
+            digest: digest(&[]),
+        })
+    }
+
+    /// Are pull requests of this repository gated?
+    #[must_use]
+    pub fn is_gated(&self, repo: &RepoName) -> bool {
+        self.repos.gated.contains(repo)
+    }
+
+    /// What counts as green CI in this repository.
+    #[must_use]
+    pub fn ci_of(&self, repo: &RepoName) -> Ci {
+        let mut ci = self.ci.clone();
+        let mut overrides = self.repos.overrides.iter();
+        if let Some((_, own)) = overrides.find(|(name, _)| name == repo) {
+            if let Some(checks) = &own.required_checks {
+                ci.required_checks.clone_from(checks);
+            }
+            if let Some(publisher) = &own.expected_check_publisher {
+                ci.expected_check_publisher.clone_from(publisher);
+            }
+        }
+        ci
+    }
+}
+
+/// Is this one of the names that the shipped files carry to be replaced?
+pub(crate) fn placeholder(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("your-") || name.starts_with("your_")
 }

@@ -12,7 +12,7 @@ const RULE_CASES: &str = include_str!("data/classifier/rules.json");
 const DOCS: &str = include_str!("../../docs/rules.md");
 
 /// Compiled once: what the tests share.
-static BUILT_IN_PATHS: LazyLock<PathPolicy> = LazyLock::new(PathPolicy::built_in);
+static BUILT_IN: LazyLock<Policy> = LazyLock::new(|| Policy::built_in().expect("built in"));
 
 /// The policy that the case files assume.
 pub(crate) fn policy() -> Policy {
@@ -30,8 +30,8 @@ pub(crate) fn policy() -> Policy {
             slug: "github-actions".to_owned(),
             app_id: None,
         }),
-        paths: BUILT_IN_PATHS.clone(),
         digest: "sha256:test".to_owned(),
+        ..BUILT_IN.clone()
     }
 }
 

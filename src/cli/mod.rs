@@ -1,0 +1,89 @@
+//! The command line: one file a command, exit codes in [`exit`], what a terminal may show in [`terminal`].
+//!
+//! A command gets its arguments and an [`Io`], and answers with an [`Exit`]. To add one: a file with its
+//! arguments and its `run`, and a line in [`Command`]. Only this module writes to the standard streams.
+
+mod classify;
+mod config;
+mod exit;
+mod explain;
+mod input;
+mod terminal;
+
+pub use exit::Exit;
+
+use clap::{Parser, Subcommand};
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Decides for each pull request: may this merge by itself, or must the owner be asked first?
+#[derive(Debug, Parser)]
+#[command(name = "quadgate", version, after_help = exit::HELP, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Say the quadrant of a change: A, B, C or D
+    Classify(classify::Arguments),
+    /// Say why, file by file and rule by rule
+    Explain(explain::Arguments),
+    /// Check and show the configuration
+    Config(config::Arguments),
+}
+
+/// Where a command writes.
+pub struct Io<'a> {
+    /// Results.
+    pub out: &'a mut dyn Write,
+    /// Everything else: errors, warnings, progress.
+    pub err: &'a mut dyn Write,
+    /// May results carry colours?
+    pub colour: bool,
+}
+
+impl std::fmt::Debug for Io<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Io").finish_non_exhaustive()
+    }
+}
+
+impl Io<'_> {
+    /// One line of the result. A reader that has gone away is no error: the exit code still says the answer.
+    pub fn print(&mut self, line: impl AsRef<str>) {
+        let _ = writeln!(self.out, "{}", line.as_ref());
+    }
+
+    /// One line for people beside the result.
+    pub fn say(&mut self, line: impl AsRef<str>) {
+        let _ = writeln!(self.err, "{}", line.as_ref());
+    }
+
+    /// A value as indented JSON.
+    pub fn print_json(&mut self, value: &serde_json::Value) {
+        self.print(format!("{value:#}"));
+    }
+}
+
+/// Runs the program: arguments and streams of the process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let stdout = io::stdout();
+    let colour = stdout.is_terminal() && terminal::colours_wanted(|name| std::env::var_os(name));
+    let mut out = io::BufWriter::new(stdout.lock());
+    let mut io = Io {
+        out: &mut out,
+        err: &mut io::stderr(),
+        colour,
+    };
+    let exit = match cli.command {
+        Command::Classify(arguments) => classify::run(&arguments, &mut io),
+        Command::Explain(arguments) => explain::run(&arguments, &mut io),
+        Command::Config(arguments) => config::run(&arguments, &mut io),
+    };
+    let _ = out.flush();
+    exit.into()
+}
