@@ -9,7 +9,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use hmac::{Hmac, KeyInit, Mac};
 use http::Request;
 use quadgate::domain::{AppId, Timestamp};
-use quadgate::server::{Context, Limits, Metrics, ServerState, Standing, WebhookSecrets, router};
+use quadgate::server::{Context, Limits, Metrics, ServerState, Standing, WebhookSecrets, routers};
 use quadgate::store::sqlite::{SqliteOptions, SqliteStore};
 use std::io::{Seek, Write};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ fn ingress(criterion: &mut Criterion) {
     let store = runtime
         .block_on(SqliteStore::open(&SqliteOptions::new(dir.path())))
         .unwrap();
-    let app = router(ServerState {
+    let (app, _operators) = routers(ServerState {
         webhook_path: "/webhook".into(),
         secrets: WebhookSecrets::new([SECRET.into()]).unwrap(),
         context: Context {

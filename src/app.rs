@@ -10,15 +10,19 @@ mod ready;
 use crate::audit::{self, AuditLog};
 use crate::clock::Clock;
 use crate::github::{ClientConfig, ClientError, GitHub, Timeouts};
+use crate::inbox::ReceiptKey;
 use crate::policy::Policy;
 use crate::server::{self, Context, Metrics, ServerState, Standing, WebhookSecrets};
 use crate::settings::{SecretError, Secrets, Server};
-use crate::store::{Store, StoreError, sqlite::SqliteStore};
-use crate::worker::{AuditWriter, Bench, FaultPoint};
+use crate::store::{
+    Store, StoreError,
+    sqlite::{SqliteOptions, SqliteStore},
+};
+use crate::worker::{AuditWriter, Bench, FaultPoint, WriteBudget};
 use secrecy::{ExposeSecret, SecretSlice};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -76,6 +80,9 @@ pub enum StartError {
     /// The webhook secrets.
     #[error("{0}")]
     WebhookSecret(String),
+    /// The key of the ballots.
+    #[error("{0}")]
+    ReceiptKey(String),
     /// A listener.
     #[error("`{address}` cannot be listened on: {cause}; is another server running there?")]
     Listen {
@@ -108,9 +115,19 @@ impl App {
     /// # Errors
     /// Says what cannot be opened and the way out.
     pub async fn start(config: AppConfig) -> Result<Self, StartError> {
-        let AppConfig { policy, server, secrets, receipt_key, clock, fault_point, accept_audit_loss } = config;
-        let metrics = Arc::new(Metrics::new().map_err(|error| StartError::Metrics(error.to_string()))?);
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&server.data_dir).await?);
+        let AppConfig {
+            policy,
+            server,
+            secrets,
+            receipt_key,
+            clock,
+            fault_point,
+            accept_audit_loss,
+        } = config;
+        let metrics =
+            Arc::new(Metrics::new().map_err(|error| StartError::Metrics(error.to_string()))?);
+        let store: Arc<dyn Store> =
+            Arc::new(SqliteStore::open(&SqliteOptions::new(&server.data_dir)).await?);
         metrics.count_on(&store.counters().await?);
         let audit = open_audit_log(&server, &*store, accept_audit_loss).await?;
         let github = GitHub::new(client_config(&server, &secrets, &metrics))?;
@@ -125,9 +142,12 @@ impl App {
             audit,
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
-            receipt_key: receipt_key.expose_secret().into(),
+            receipt_key: ReceiptKey::new(receipt_key.expose_secret())
+                .map_err(|error| StartError::ReceiptKey(error.to_string()))?,
+            web_base: web_base(&server.github_url),
+            inboxes: Mutex::default(),
+            writes: WriteBudget::new(server.limits.writes_per_hour),
             fault_point,
-            writes_per_hour: server.limits.writes_per_hour,
         });
         let state = ServerState {
             webhook_path: server.webhook_path.clone(),
@@ -155,8 +175,19 @@ impl App {
         for number in 1..=server.limits.workers {
             tasks.spawn(Arc::clone(&bench).run(worker_name(number), stopped.clone()));
         }
-        tasks.spawn(crate::tick::run(Arc::clone(&bench), stopped));
-        Ok(Self { webhooks, admin, bench, policy, stop, tasks, shutdown: server.timeouts.shutdown() })
+        // Without workers this replica only accepts: the sweep belongs to those that work.
+        if server.limits.workers > 0 {
+            tasks.spawn(crate::tick::run(Arc::clone(&bench), stopped));
+        }
+        Ok(Self {
+            webhooks,
+            admin,
+            bench,
+            policy,
+            stop,
+            tasks,
+            shutdown: server.timeouts.shutdown(),
+        })
     }
 
     /// Puts another policy into force, for everything that is judged from now on.
@@ -180,7 +211,9 @@ impl App {
         self.stop.send_replace(true);
         let ended = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(self.shutdown, ended).await.is_err() {
-            tracing::warn!("the time to stop is up: what is in hand is done again at the next start");
+            tracing::warn!(
+                "the time to stop is up: what is in hand is done again at the next start"
+            );
             self.tasks.abort_all();
         }
         self.bench.store.close().await;
@@ -192,11 +225,18 @@ impl App {
     }
 }
 
-async fn open_audit_log(server: &Server, store: &dyn Store, accept_loss: bool) -> Result<AuditWriter, StartError> {
+async fn open_audit_log(
+    server: &Server,
+    store: &dyn Store,
+    accept_loss: bool,
+) -> Result<AuditWriter, StartError> {
     let tail = store.audit_tail().await?;
     let dir: PathBuf = server.audit_dir.clone();
-    let opened = tokio::task::spawn_blocking(move || AuditLog::open(&dir, audit::Options::default()));
-    let (log, warnings) = opened.await.map_err(|error| StartError::Metrics(error.to_string()))??;
+    let opened =
+        tokio::task::spawn_blocking(move || AuditLog::open(&dir, audit::Options::default()));
+    let (log, warnings) = opened
+        .await
+        .map_err(|error| StartError::Metrics(error.to_string()))??;
     for warning in warnings {
         tracing::warn!(%warning, "the audit log was put right");
     }
@@ -211,7 +251,11 @@ async fn open_audit_log(server: &Server, store: &dyn Store, accept_loss: bool) -
                 known: known.seq,
             });
         }
-        tracing::error!(found, known = known.seq, "the audit log lost entries; going on as told");
+        tracing::error!(
+            found,
+            known = known.seq,
+            "the audit log lost entries; going on as told"
+        );
         store.reset_audit_tail(log.last()).await?;
     }
     Ok(AuditWriter::new(log))
@@ -231,8 +275,8 @@ fn client_config(server: &Server, secrets: &Secrets, metrics: &Arc<Metrics>) -> 
 }
 
 fn webhook_secrets(secrets: &Secrets) -> Result<WebhookSecrets, StartError> {
-    let texts: Vec<&str> = secrets.webhook.iter().map(ExposeSecret::expose_secret).collect();
-    WebhookSecrets::new(&texts).map_err(|error| StartError::WebhookSecret(error.to_string()))
+    WebhookSecrets::new(secrets.webhook.iter().cloned())
+        .map_err(|error| StartError::WebhookSecret(error.to_string()))
 }
 
 fn context(secrets: &Secrets, policy: watch::Receiver<Arc<Policy>>) -> Context {
@@ -261,11 +305,22 @@ async fn listen(
         let until_stopped = async move {
             let _ = stopped.wait_for(|stop| *stop).await;
         };
-        if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(until_stopped).await {
+        if let Err(error) = axum::serve(listener, router)
+            .with_graceful_shutdown(until_stopped)
+            .await
+        {
             tracing::error!(%error, "a listener ended");
         }
     });
     Ok(bound)
+}
+
+/// GitHub's pages beside its API: `https://github.com`, or the host of an Enterprise Server.
+fn web_base(github_url: &str) -> String {
+    if github_url == "https://api.github.com" {
+        return "https://github.com".to_owned();
+    }
+    github_url.trim_end_matches("/api/v3").to_owned()
 }
 
 fn worker_name(number: u64) -> String {

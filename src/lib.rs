@@ -2,25 +2,20 @@
 //! asked first? `docs/design.md` says where everything lives and which module may name which.
 #![forbid(unsafe_code)]
 
-pub mod cli;
-pub mod diff;
-pub mod domain;
-pub mod github;
+pub mod app;
 pub mod audit;
-/// The commands; one file a command.
-pub mod cli {
-    pub mod audit;
-    pub mod inbox;
-}
+pub mod cli;
+pub mod clock;
 pub mod diff;
 pub mod domain;
+pub mod git_range;
+pub mod github;
 pub mod inbox;
 pub mod plan;
 pub mod policy;
 pub mod rules;
 pub mod server;
-pub mod store;
-pub mod git_range;
-pub mod policy;
-pub mod rules;
 pub mod settings;
+pub mod store;
+pub mod tick;
+pub mod worker;

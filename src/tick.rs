@@ -28,8 +28,14 @@ pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
 async fn look_for_missed(bench: &Bench) -> Result<(), crate::worker::WorkError> {
     for installation in bench.github.installations().await? {
         if !installation.suspended {
-            let subject = Subject::Installation { installation: installation.id };
-            let trigger = Trigger { subject, deep: true, announces_head: None };
+            let subject = Subject::Installation {
+                installation: installation.id,
+            };
+            let trigger = Trigger {
+                subject,
+                deep: true,
+                announces_head: None,
+            };
             bench.store.enqueue(trigger, bench.clock.now()).await?;
         }
     }

@@ -25,7 +25,12 @@ impl Observer for Counting {
             CallOutcome::TimedOut => "timeout",
             CallOutcome::Broken => "broken",
         };
-        tracing::debug!(endpoint, outcome = word, took_ms = took.as_millis(), "called GitHub");
+        tracing::debug!(
+            endpoint,
+            outcome = word,
+            took_ms = took.as_millis(),
+            "called GitHub"
+        );
         self.0.api_call(endpoint, word);
     }
 

@@ -14,7 +14,11 @@ use crate::store::Store;
 ///
 /// # Errors
 /// A login that nobody has, or that is not a person's.
-pub(super) async fn pin(mut policy: Policy, github: &GitHub, store: &dyn Store) -> Result<Policy, StartError> {
+pub(super) async fn pin(
+    mut policy: Policy,
+    github: &GitHub,
+    store: &dyn Store,
+) -> Result<Policy, StartError> {
     let pinned = store.pinned_owners().await?;
     let mut counting = Vec::new();
     for login in std::mem::take(&mut policy.owners.logins) {
@@ -40,7 +44,10 @@ pub(super) async fn pin(mut policy: Policy, github: &GitHub, store: &dyn Store) 
             },
         }
     }
-    policy.owners.pinned = counting.iter().map(|(login, id)| (login.to_ascii_lowercase(), *id)).collect();
+    policy.owners.pinned = counting
+        .iter()
+        .map(|(login, id)| (login.to_ascii_lowercase(), *id))
+        .collect();
     policy.owners.logins = counting.into_iter().map(|(login, _)| login).collect();
     Ok(policy)
 }
@@ -55,8 +62,13 @@ async fn resolve(github: &GitHub, login: &str) -> Result<Resolved, StartError> {
         Ok(installations) => installations,
         Err(error) => return Ok(Resolved::NotNow(error.to_string())),
     };
-    let Some(active) = installations.iter().find(|installation| !installation.suspended) else {
-        return Ok(Resolved::NotNow("the App is not installed anywhere yet".to_owned()));
+    let Some(active) = installations
+        .iter()
+        .find(|installation| !installation.suspended)
+    else {
+        return Ok(Resolved::NotNow(
+            "the App is not installed anywhere yet".to_owned(),
+        ));
     };
     match github.user(login, active.id).await {
         Ok(account) if account.kind == AccountType::User => Ok(Resolved::Person(account.id)),

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 /// The checks in the order in which they are made.
 pub(super) fn checks(store: Arc<dyn Store>, github: GitHub) -> ReadyChecks {
-    let checks: Vec<Box<dyn ReadyCheck>> = vec![Box::new(StoreReachable(store)), Box::new(KeyUsable(github))];
+    let checks: Vec<Box<dyn ReadyCheck>> =
+        vec![Box::new(StoreReachable(store)), Box::new(KeyUsable(github))];
     checks.into()
 }
 
@@ -21,6 +22,10 @@ impl ReadyCheck for KeyUsable {
     }
 
     async fn check(&self) -> Result<(), String> {
-        self.0.app().await.map(|_| ()).map_err(|error| error.to_string())
+        self.0
+            .app()
+            .await
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     }
 }

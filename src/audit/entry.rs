@@ -8,13 +8,13 @@ use crate::domain::{
     is_unseen,
 };
 use crate::rules::RuleReport;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io;
 
 /// An entry before the log gives it its number and its place in the chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryDraft {
     /// When it was decided.
     pub ts: Timestamp,
@@ -33,7 +33,7 @@ pub struct EntryDraft {
 }
 
 /// The pull request an entry is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     /// The base repository's id.
     pub repo_id: RepoId,
@@ -46,7 +46,7 @@ pub struct About {
 }
 
 /// What an entry says. A new kind is a variant here and its word in [`Body::kind`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Body {
     /// A pull request was put into a quadrant.

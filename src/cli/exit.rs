@@ -27,6 +27,15 @@ Exit codes:
   12  D: irreversible, critical: an owner must answer";
 
 impl Exit {
+    /// From the code of a command that knows no quadrants.
+    pub(super) fn of(code: u8) -> Self {
+        match code {
+            0 => Self::Ok,
+            1 => Self::Findings,
+            _ => Self::Unusable,
+        }
+    }
+
     /// The number.
     #[must_use]
     pub fn code(self) -> u8 {

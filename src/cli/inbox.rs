@@ -1,6 +1,7 @@
 //! `quadgate inbox read`: how would this comment be read? A comment as JSON comes in, the reading goes out; nothing
 //! is fetched and nothing is done.
 
+use super::input::ConfigArgument;
 use crate::domain::AccountType;
 use crate::inbox::{Comment, Edit, Place, Speaker, read};
 use crate::policy::Owners;
@@ -26,6 +27,8 @@ enum InboxCommand {
         /// Answer as JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        config: ConfigArgument,
     },
 }
 
@@ -52,6 +55,14 @@ struct Said {
     why: String,
 }
 
+impl InboxArgs {
+    /// Where the owners are configured.
+    pub(super) fn config(&self) -> &ConfigArgument {
+        let InboxCommand::Read { config, .. } = &self.command;
+        config
+    }
+}
+
 /// Runs the command; the exit code is 0 when the comment was read, whatever it means, and 2 otherwise.
 pub fn run(
     args: &InboxArgs,
@@ -60,7 +71,7 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
-    let InboxCommand::Read { json } = args.command;
+    let InboxCommand::Read { json, .. } = args.command;
     let mut text = Vec::new();
     let document = input
         .read_to_end(&mut text)

@@ -3,15 +3,19 @@
 //! A command gets its arguments and an [`Io`], and answers with an [`Exit`]. To add one: a file with its
 //! arguments and its `run`, and a line in [`Command`]. Only this module writes to the standard streams.
 
+mod audit;
 mod classify;
 mod config;
 mod exit;
 mod explain;
+mod inbox;
 mod input;
+mod serve;
 mod terminal;
 
 pub use exit::Exit;
 
+use crate::settings;
 use clap::{Parser, Subcommand};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -32,6 +36,12 @@ enum Command {
     Explain(explain::Arguments),
     /// Check and show the configuration
     Config(config::Arguments),
+    /// Run the server
+    Serve(serve::Arguments),
+    /// Ask the audit log, and check that nobody touched it
+    Audit(audit::AuditArgs),
+    /// Say how a comment on an Issue is read
+    Inbox(inbox::InboxArgs),
 }
 
 /// Where a command writes.
@@ -83,7 +93,37 @@ pub fn main() -> ExitCode {
         Command::Classify(arguments) => classify::run(&arguments, &mut io),
         Command::Explain(arguments) => explain::run(&arguments, &mut io),
         Command::Config(arguments) => config::run(&arguments, &mut io),
+        Command::Serve(arguments) => serve::run(&arguments, &mut io),
+        Command::Audit(arguments) => Exit::of(audit::run(
+            &arguments,
+            io::stderr().is_terminal(),
+            io.out,
+            io.err,
+        )),
+        Command::Inbox(arguments) => read_comment(&arguments, &mut io),
     };
     let _ = out.flush();
     exit.into()
+}
+
+/// `inbox read` needs the owners, and nothing else of the configuration.
+fn read_comment(arguments: &inbox::InboxArgs, io: &mut Io<'_>) -> Exit {
+    match settings::load(&arguments.config().directory_or_default()) {
+        Ok(loaded) => {
+            let owners = &loaded.policy.owners;
+            Exit::of(inbox::run(
+                arguments,
+                owners,
+                &mut io::stdin().lock(),
+                io.out,
+                io.err,
+            ))
+        }
+        Err(problems) => {
+            for problem in &problems {
+                io.say(terminal::plain(&problem.to_string()));
+            }
+            Exit::Unusable
+        }
+    }
 }

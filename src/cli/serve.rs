@@ -30,7 +30,9 @@ pub(super) fn run(arguments: &Arguments, io: &mut Io<'_>) -> Exit {
             for problem in &problems {
                 io.say(plain(&problem.to_string()));
             }
-            io.say("quadgate does not start with a wrong configuration; see `quadgate config check`");
+            io.say(
+                "quadgate does not start with a wrong configuration; see `quadgate config check`",
+            );
             return Exit::Unusable;
         }
     };
@@ -57,7 +59,10 @@ pub(super) fn run(arguments: &Arguments, io: &mut Io<'_>) -> Exit {
         Ok(key) => key,
         Err(error) => return refuse(io, &error.to_string()),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return refuse(io, &format!("the runtime does not start: {error}")),
     };
@@ -82,8 +87,11 @@ fn refuse(io: &mut Io<'_>, problem: &str) -> Exit {
 }
 
 fn start_logging(log: &Log) -> Result<(), String> {
-    let filter = EnvFilter::try_new(&log.level).map_err(|error| format!("`log.level` of server.yml: {error}"))?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let filter = EnvFilter::try_new(&log.level)
+        .map_err(|error| format!("`log.level` of server.yml: {error}"))?;
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     let started = match log.format {
         LogFormat::Human => lines.with_target(false).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
@@ -97,7 +105,10 @@ async fn serve(config: AppConfig, directory: &Path) -> Result<(), Box<dyn std::e
     let mut hangup = signal(SignalKind::hangup())?;
     let path = config.server.webhook_path.clone();
     let app = App::start(config).await?;
-    let admin = app.admin.map_or_else(|| "nowhere".to_owned(), |address| format!("http://{address}"));
+    let admin = app.admin.map_or_else(
+        || "nowhere".to_owned(),
+        |address| format!("http://{address}"),
+    );
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         webhooks = %format!("http://{}{path}", app.webhooks),
@@ -126,8 +137,12 @@ async fn reload(app: &App, directory: &Path) {
             }
             let digest = loaded.policy.digest.clone();
             match app.replace_policy(loaded.policy).await {
-                Ok(()) => tracing::info!(policy = %digest, "the new policy is in force; server.yml is read at start only"),
-                Err(error) => tracing::error!(%error, "the new policy is refused; the old one stays in force"),
+                Ok(()) => {
+                    tracing::info!(policy = %digest, "the new policy is in force; server.yml is read at start only")
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the new policy is refused; the old one stays in force")
+                }
             }
         }
         Err(problems) => {

@@ -35,10 +35,11 @@ pub struct Inbox {
 }
 
 /// A language the program writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
     /// English.
+    #[default]
     En,
     /// Korean.
     Ko,

@@ -4,10 +4,10 @@
 //! say what a change is. No vote lowers another, and without a vote the verdict is D.
 
 use crate::domain::{Axes, Quadrant};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The name of a rule as it stands in the log, the check-run, the docs and the cases.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RuleName(String);
 
@@ -38,7 +38,7 @@ impl std::fmt::Display for RuleName {
 }
 
 /// What one rule found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Finding {
     /// The path rule: the axes of the change and their product.
@@ -82,7 +82,7 @@ pub enum Finding {
 }
 
 /// How a user rule ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UserResult {
     /// It had nothing to say.
@@ -144,7 +144,7 @@ impl Finding {
 }
 
 /// One rule's name and finding: one member of `rules_fired`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleReport {
     /// The rule.
     pub rule: RuleName,

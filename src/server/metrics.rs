@@ -9,6 +9,7 @@ use prometheus::{
     Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
     TextEncoder,
 };
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Upper bounds in seconds: a cached verdict to a pull request of 3,000 files.
@@ -118,6 +119,15 @@ impl Metrics {
     /// A webhook request came to its end. `event` is a known event's name or `other`.
     pub fn delivery(&self, event: &'static str, outcome: &'static str) {
         self.deliveries.with_label_values(&[event, outcome]).inc();
+    }
+
+    /// Goes on from the counts that the store kept, so that they survive a restart.
+    pub fn count_on(&self, kept: &BTreeMap<String, u64>) {
+        let of = |name: &str| kept.get(name).copied().unwrap_or(0);
+        self.quadrants.a.inc_by(of("quadrant_a_count"));
+        self.quadrants.b.inc_by(of("quadrant_b_count"));
+        self.quadrants.c.inc_by(of("quadrant_c_count"));
+        self.quadrants.d.inc_by(of("quadrant_d_count"));
     }
 
     /// A decision was made.

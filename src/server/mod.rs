@@ -49,8 +49,9 @@ pub struct ServerState {
     pub now: Clock,
 }
 
-/// The routes of the public listener: the webhook, `/healthz`, `/readyz`, `/metrics`.
-pub fn router(state: ServerState) -> Router {
+/// The routes of the two listeners: the public one takes the webhook and says that it is alive; the operators' one
+/// also says whether it is ready, and its figures.
+pub fn routers(state: ServerState) -> (Router, Router) {
     let figures = Figures {
         store: state.store.clone(),
         metrics: state.metrics.clone(),
@@ -64,19 +65,20 @@ pub fn router(state: ServerState) -> Router {
         state.now,
         state.limits,
     );
-    let ingress = Router::new()
+    let public = Router::new()
         .route(&state.webhook_path, post(webhook::receive))
         // Ours is larger and counts while it reads.
         .layer(DefaultBodyLimit::disable())
-        .with_state(Arc::new(webhook));
-    Router::new()
+        .with_state(Arc::new(webhook))
+        .route("/healthz", get(health::healthz));
+    let operators = Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz).with_state(state.ready))
         .route(
             "/metrics",
             get(text_of_metrics).with_state(Arc::new(figures)),
-        )
-        .merge(ingress)
+        );
+    (public, operators)
 }
 
 struct Figures {

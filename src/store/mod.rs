@@ -86,6 +86,9 @@ pub trait Store: Send + Sync + 'static {
     /// Moves the tail forward; an older entry than the one known changes nothing.
     async fn set_audit_tail(&self, witness: &Witness) -> Result<(), StoreError>;
 
+    /// Puts the tail where the log ends, also backwards: the operator has accepted that entries are lost.
+    async fn reset_audit_tail(&self, witness: Option<&Witness>) -> Result<(), StoreError>;
+
     // Pull requests.
 
     /// What was left of the last evaluation.

@@ -15,7 +15,9 @@ impl AuditWriter {
     /// Takes the open log.
     #[must_use]
     pub fn new(log: AuditLog) -> Self {
-        Self { log: Arc::new(Mutex::new(log)) }
+        Self {
+            log: Arc::new(Mutex::new(log)),
+        }
     }
 
     /// Writes the entries that are not in the log yet, in order; returns the last one's place once all are on disk.
@@ -23,7 +25,10 @@ impl AuditWriter {
     ///
     /// # Errors
     /// An entry is not on disk. Those before it may be; a second call skips them.
-    pub(crate) async fn append(&self, entries: Vec<EntryDraft>) -> Result<Option<Witness>, WorkError> {
+    pub(crate) async fn append(
+        &self,
+        entries: Vec<EntryDraft>,
+    ) -> Result<Option<Witness>, WorkError> {
         let log = Arc::clone(&self.log);
         let written = tokio::task::spawn_blocking(move || {
             // A panic elsewhere cannot leave the log half changed: the next append looks at the file first.
@@ -46,6 +51,10 @@ impl AuditWriter {
     /// The last entry of the log.
     #[must_use]
     pub fn last(&self) -> Option<Witness> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).last().cloned()
+        self.log
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .last()
+            .cloned()
     }
 }

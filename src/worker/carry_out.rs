@@ -4,41 +4,40 @@
 //! stopped; an effect that had begun is looked for before it is done again.
 
 use super::{Bench, WorkError};
-use crate::audit::EntryDraft;
-use crate::domain::{Effect, Outcome, PullState};
+use crate::audit::{Body, EntryDraft};
+use crate::domain::{Effect, Outcome, PullState, Witness};
 use crate::github::Seen;
-use crate::plan;
+use crate::plan::{self, render};
 use crate::store::{Claim, EffectStatus, StoredPlan};
 
 impl Bench {
-    /// Does what is left of the plan and returns the state to remember.
+    /// Does what is left of the plan; the state to remember and the counters to raise.
     pub(super) async fn carry_out(
         &self,
         claim: &Claim,
         plan: &StoredPlan,
         seen: &Seen,
-    ) -> Result<PullState, WorkError> {
+    ) -> Result<(PullState, Vec<String>), WorkError> {
+        let entries: Vec<EntryDraft> =
+            serde_json::from_value(plan.entries.clone()).map_err(|error| {
+                WorkError::Broken(format!("a stored plan is not readable: {error}"))
+            })?;
+        let count = counters(&entries);
+        let mut state = plan.state_after.clone();
         let witness = match &plan.witness {
             Some(witness) => Some(witness.clone()),
-            None => {
-                let entries: Vec<EntryDraft> = serde_json::from_value(plan.entries.clone())
-                    .map_err(|error| WorkError::Broken(format!("a stored plan is not readable: {error}")))?;
-                let written = self.audit.append(entries).await?;
-                self.at("audit-written");
-                if let Some(witness) = &written {
-                    self.store.plan_audited(claim, witness).await?;
-                    self.metrics.audit_entry();
-                }
-                self.at("audit-noted");
-                written
-            }
+            None => self.write_entries(claim, entries).await?,
         };
-        let mut outcomes = Vec::with_capacity(plan.effects.len());
+        if witness.is_some() {
+            state.witness.clone_from(&witness);
+        }
+        let mut issue = render::IssueOutcome::None;
         for (index, planned) in plan.effects.iter().enumerate() {
             let outcome = match &planned.status {
                 EffectStatus::Done(outcome) => outcome.clone(),
                 EffectStatus::Planned | EffectStatus::Started => {
-                    let effect = plan::render::finish(&planned.effect, &plan.effects_done(&outcomes), witness.as_ref());
+                    let effect = finished(&planned.effect, &issue, state.witness.as_ref());
+                    self.governed(&state)?;
                     self.store.effect_started(claim, index).await?;
                     self.at("effect-started");
                     let outcome = self.apply(&effect, seen).await?;
@@ -48,27 +47,89 @@ impl Bench {
                     outcome
                 }
             };
-            outcomes.push(outcome);
+            if let Effect::OpenIssue(_) = &planned.effect {
+                issue = issue_outcome(&outcome);
+            }
+            plan::settle(&mut state, &planned.effect, &outcome);
         }
-        let effects: Vec<&Effect> = plan.effects.iter().map(|planned| &planned.effect).collect();
-        Ok(plan::settle(&plan.state_after, &effects, &outcomes, witness.as_ref()))
+        self.at("effects-done");
+        Ok((state, count))
+    }
+
+    async fn write_entries(
+        &self,
+        claim: &Claim,
+        entries: Vec<EntryDraft>,
+    ) -> Result<Option<Witness>, WorkError> {
+        let number = entries.len() as u64;
+        let written = self.audit.append(entries).await?;
+        self.at("audit-written");
+        if let Some(witness) = &written {
+            self.store.plan_audited(claim, witness).await?;
+            self.metrics.audited(number);
+        }
+        self.at("audit-noted");
+        Ok(written)
     }
 
     async fn apply(&self, effect: &Effect, seen: &Seen) -> Result<Outcome, WorkError> {
-        if let Effect::EnsureLabel { repo, label } = effect {
-            if self.store.label_ensured(repo.id, &label.name).await? {
-                return Ok(Outcome::Done);
-            }
-            let outcome = self.github.apply_with(effect, seen).await?;
-            if outcome == Outcome::Done {
-                self.store.set_label_ensured(repo.id, &label.name, true).await?;
-            }
-            return Ok(outcome);
-        }
         let outcome = self.github.apply_with(effect, seen).await?;
-        if let Outcome::Refused { reason } = &outcome {
-            tracing::warn!(%reason, "GitHub refuses a part of the plan; the rest goes on");
+        match (effect, &outcome) {
+            (Effect::EnsureLabel { repo, label }, Outcome::Done) => {
+                self.store
+                    .set_label_ensured(repo.id, &label.name, true)
+                    .await?;
+            }
+            (_, Outcome::Refused { reason }) => {
+                tracing::warn!(%reason, "GitHub refuses a part of the plan; the rest goes on");
+            }
+            _ => {}
         }
         Ok(outcome)
     }
+
+    fn governed(&self, state: &PullState) -> Result<(), WorkError> {
+        self.writes
+            .take(state.repo.id, state.number, self.clock.now())
+            .map_err(|wait| WorkError::Capped {
+                cap: self.writes.cap(),
+                wait,
+            })
+    }
+}
+
+/// The effect with what became known after it was planned.
+fn finished(effect: &Effect, issue: &render::IssueOutcome, witness: Option<&Witness>) -> Effect {
+    match (effect, witness) {
+        (Effect::CheckRun(check), Some(witness)) => {
+            Effect::CheckRun(render::finish_check_run(check.clone(), issue, witness))
+        }
+        _ => effect.clone(),
+    }
+}
+
+fn issue_outcome(outcome: &Outcome) -> render::IssueOutcome {
+    match outcome {
+        Outcome::Issue { url, .. } => render::IssueOutcome::Opened { url: url.clone() },
+        Outcome::Refused { reason } => render::IssueOutcome::Refused {
+            reason: reason.clone(),
+        },
+        Outcome::Done | Outcome::CheckRun { .. } | Outcome::Comment { .. } => {
+            render::IssueOutcome::None
+        }
+    }
+}
+
+/// `quadrant_a_count` and its like, one for each classification.
+fn counters(entries: &[EntryDraft]) -> Vec<String> {
+    entries
+        .iter()
+        .filter_map(|entry| match &entry.body {
+            Body::Classification { quadrant, .. } => Some(format!(
+                "quadrant_{}_count",
+                quadrant.letter().to_ascii_lowercase()
+            )),
+            Body::OwnerAnswer { .. } => None,
+        })
+        .collect()
 }

@@ -8,12 +8,21 @@ use std::sync::PoisonError;
 
 impl Bench {
     /// The repository for Issues about `repo`, or the reason why there is none that the App reaches.
-    pub(super) async fn inbox_repo(&self, repo: &RepoRef, policy: &Policy) -> Result<Result<RepoRef, String>, WorkError> {
+    pub(super) async fn inbox_repo(
+        &self,
+        repo: &RepoRef,
+        policy: &Policy,
+    ) -> Result<Result<RepoRef, String>, WorkError> {
         let name = &policy.inbox.repository;
         if *name == repo.name {
             return Ok(Ok(repo.clone()));
         }
-        let known = self.inboxes.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let known = self
+            .inboxes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned();
         if let Some(known) = known {
             return Ok(Ok(known));
         }

@@ -7,9 +7,19 @@ impl Bench {
     /// A commit of a fork: its event named no pull request.
     pub(super) async fn pulls_of_head(&self, repo: &RepoRef, sha: &Sha) -> Result<Done, WorkError> {
         let known = self.store.pulls_with_head(repo.id, sha).await?;
-        let mut numbers: Vec<_> = known.iter().filter(|pull| !pull.closed).map(|pull| pull.number).collect();
+        let mut numbers: Vec<_> = known
+            .iter()
+            .filter(|pull| !pull.closed)
+            .map(|pull| pull.number)
+            .collect();
         if numbers.is_empty() {
-            numbers = self.github.pulls_with_head(repo, sha).await?;
+            numbers = self
+                .github
+                .pulls_with_head(repo, sha)
+                .await?
+                .into_iter()
+                .map(|pull| pull.number)
+                .collect();
         }
         for number in numbers {
             self.look_again(repo, number, true).await?;
@@ -18,7 +28,11 @@ impl Bench {
     }
 
     /// An Issue: ours asks about a pull request, others are none of our business.
-    pub(super) async fn pull_of_issue(&self, repo: &RepoRef, number: IssueNumber) -> Result<Done, WorkError> {
+    pub(super) async fn pull_of_issue(
+        &self,
+        repo: &RepoRef,
+        number: IssueNumber,
+    ) -> Result<Done, WorkError> {
         if let Some(pull) = self.store.pull_for_issue(repo.id, number).await? {
             self.look_again(&pull.repo, pull.number, false).await?;
         }
@@ -30,7 +44,9 @@ impl Bench {
         for pull in self.github.open_pulls(repo).await? {
             let state = self.store.pull_state(repo.id, pull.number).await?;
             let judged = state.is_some_and(|state| {
-                state.head_sha == pull.head_sha && state.decision.is_some() && state.issue_refused.is_none()
+                state.head_sha == pull.head_sha
+                    && state.decision.is_some()
+                    && state.issue_refused.is_none()
             });
             if !judged {
                 self.look_again(repo, pull.number, true).await?;
@@ -40,23 +56,40 @@ impl Bench {
     }
 
     /// Every supervised repository of an installation.
-    pub(super) async fn repos_of_installation(&self, installation: InstallationId) -> Result<Done, WorkError> {
+    pub(super) async fn repos_of_installation(
+        &self,
+        installation: InstallationId,
+    ) -> Result<Done, WorkError> {
         let policy = self.policy();
-        for repo in self.github.installation_repositories(installation).await? {
-            if policy.supervises(&repo.name) && !repo.archived {
-                let subject = Subject::Repo {
-                    repo: RepoRef { id: repo.id, name: repo.name, installation },
+        for view in self.github.installation_repositories(installation).await? {
+            if policy.is_gated(&view.repo.name) && !view.archived {
+                let subject = Subject::Repo { repo: view.repo };
+                let trigger = Trigger {
+                    subject,
+                    deep: true,
+                    announces_head: None,
                 };
-                let trigger = Trigger { subject, deep: true, announces_head: None };
                 self.store.enqueue(trigger, self.clock.now()).await?;
             }
         }
         Ok(Done::nothing())
     }
 
-    async fn look_again(&self, repo: &RepoRef, number: PullNumber, deep: bool) -> Result<(), WorkError> {
-        let subject = Subject::Pull { repo: repo.clone(), number };
-        let trigger = Trigger { subject, deep, announces_head: None };
+    async fn look_again(
+        &self,
+        repo: &RepoRef,
+        number: PullNumber,
+        deep: bool,
+    ) -> Result<(), WorkError> {
+        let subject = Subject::Pull {
+            repo: repo.clone(),
+            number,
+        };
+        let trigger = Trigger {
+            subject,
+            deep,
+            announces_head: None,
+        };
         self.store.enqueue(trigger, self.clock.now()).await?;
         Ok(())
     }

@@ -6,19 +6,24 @@
 
 mod audit_writer;
 mod carry_out;
+mod inbox_repo;
 mod lookup;
 mod pull;
 mod retry;
+mod write_budget;
 
 pub use audit_writer::AuditWriter;
+pub use write_budget::WriteBudget;
 
 use crate::clock::Clock;
-use crate::domain::{PullState, Subject};
+use crate::domain::{PullState, RepoName, RepoRef, Subject};
 use crate::github::{ApiError, GitHub};
+use crate::inbox::ReceiptKey;
 use crate::policy::Policy;
 use crate::server::Metrics;
 use crate::store::{Claim, Finish, Store, StoreError};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 use tracing::Instrument;
@@ -48,7 +53,13 @@ pub struct Bench {
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// The key of the ballots' markers.
-    pub receipt_key: Arc<[u8]>,
+    pub receipt_key: ReceiptKey,
+    /// Base of GitHub's pages, such as `https://github.com`.
+    pub web_base: String,
+    /// Repositories for Issues that were found by their names.
+    pub inboxes: Mutex<HashMap<RepoName, RepoRef>>,
+    /// What was written lately, to be governed.
+    pub writes: WriteBudget,
     /// Called between any two steps.
     pub fault_point: FaultPoint,
 }
@@ -65,6 +76,14 @@ pub enum WorkError {
     /// The audit log could not be written: nothing was published.
     #[error("the audit entry is not on disk, so nothing was published: {0}")]
     Audit(String),
+    /// Too many writes for one pull request in one hour.
+    #[error("this pull request had its {cap} writes of the hour")]
+    Capped {
+        /// How many are allowed.
+        cap: u64,
+        /// When the next one may go out.
+        wait: Duration,
+    },
     /// The head moved while it was looked at; start over.
     #[error("the head moved while facts were read")]
     Moved,
@@ -81,7 +100,10 @@ pub(crate) struct Done {
 
 impl Done {
     fn nothing() -> Self {
-        Self { state: None, count: Vec::new() }
+        Self {
+            state: None,
+            count: Vec::new(),
+        }
     }
 }
 
@@ -159,16 +181,26 @@ impl Bench {
             Subject::Head { repo, sha } => self.pulls_of_head(repo, sha).await,
             Subject::Issue { repo, number } => self.pull_of_issue(repo, *number).await,
             Subject::Repo { repo } => self.pulls_of_repo(repo).await,
-            Subject::Installation { installation } => self.repos_of_installation(*installation).await,
+            Subject::Installation { installation } => {
+                self.repos_of_installation(*installation).await
+            }
             Subject::MergeGroup { .. } => Ok(Done::nothing()),
         }
     }
 
-    async fn settle(&self, claim: &Claim, result: Result<Done, WorkError>) -> Result<(), StoreError> {
+    async fn settle(
+        &self,
+        claim: &Claim,
+        result: Result<Done, WorkError>,
+    ) -> Result<(), StoreError> {
         let now = self.clock.now();
         let error = match result {
             Ok(done) => {
-                let finish = Finish { state: done.state, now, count: done.count };
+                let finish = Finish {
+                    state: done.state,
+                    now,
+                    count: done.count,
+                };
                 return self.store.finish(claim, finish).await;
             }
             Err(error) => error,
@@ -181,13 +213,17 @@ impl Bench {
             }
             WorkError::Store(_) | WorkError::Audit(_) => (true, None),
             WorkError::Moved => (true, Some(Duration::ZERO)),
+            WorkError::Capped { wait, .. } => (true, Some(*wait)),
             WorkError::Broken(_) => (false, None),
         };
         let text = error.to_string();
         // A limit or a full disk is not the subject's fault: it never makes a dead letter.
         let patient = matches!(
             error,
-            WorkError::GitHub(ApiError::RateLimited { .. }) | WorkError::Audit(_) | WorkError::Store(_)
+            WorkError::GitHub(ApiError::RateLimited { .. })
+                | WorkError::Audit(_)
+                | WorkError::Store(_)
+                | WorkError::Capped { .. }
         );
         if again && (patient || claim.attempts < retry::TRIES_BEFORE_DEAD) {
             let wait = retry::wait(claim.attempts, told, random());

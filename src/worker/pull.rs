@@ -32,13 +32,19 @@ impl Bench {
             let (state, counted) = self.carry_out(claim, stored, &Seen::nothing()).await?;
             count.extend(counted);
             if stored.generation == claim.generation {
-                return Ok(Done { state: Some(state), count });
+                return Ok(Done {
+                    state: Some(state),
+                    count,
+                });
             }
             prior = Some(state);
         }
         let done = self.look_at(claim, repo, number, prior.as_ref()).await?;
         count.extend(done.count);
-        Ok(Done { state: done.state.or(prior), count })
+        Ok(Done {
+            state: done.state.or(prior),
+            count,
+        })
     }
 
     async fn look_at(
@@ -56,7 +62,10 @@ impl Bench {
                 repo.name, pull.base.repo_id, repo.id
             )));
         }
-        let repo = RepoRef { name: pull.base.full_name.clone(), ..repo.clone() };
+        let repo = RepoRef {
+            name: pull.base.full_name.clone(),
+            ..repo.clone()
+        };
         let policy = self.policy();
         if !pull.open {
             return self.after_close(claim, &repo, &pull, prior, &policy).await;
@@ -68,13 +77,28 @@ impl Bench {
         let head_since = head_since(claim, &pull, prior, started);
         let fingerprint = fingerprint(&pull, &policy);
         if let Some(unchanged) = prior.filter(|prior| nothing_changed(claim, prior, &fingerprint)) {
-            return Ok(Done { state: Some(PullState { head_since, ..unchanged.clone() }), count: Vec::new() });
+            return Ok(Done {
+                state: Some(PullState {
+                    head_since,
+                    ..unchanged.clone()
+                }),
+                count: Vec::new(),
+            });
         }
         let facts = self.facts(claim, &repo, &pull, head_since).await?;
         self.at("facts-read");
         let (facts, verdict) = judge(facts, Arc::clone(&policy)).await?;
         let mut plan = self
-            .plan(claim, &repo, &pull, prior, &policy, &facts, &verdict, complete(&facts).then_some(&fingerprint))
+            .plan(
+                claim,
+                &repo,
+                &pull,
+                prior,
+                &policy,
+                &facts,
+                &verdict,
+                complete(&facts).then_some(&fingerprint),
+            )
             .await?;
         plan.state_after.head_since = head_since;
         let took = self.clock.now().since(started);
@@ -88,9 +112,13 @@ impl Bench {
             "judged"
         );
         if plan.is_empty() {
-            return Ok(Done { state: Some(plan.state_after), count: Vec::new() });
+            return Ok(Done {
+                state: Some(plan.state_after),
+                count: Vec::new(),
+            });
         }
-        self.save_and_carry_out(claim, plan, &self.github.seen(&facts)).await
+        self.save_and_carry_out(claim, plan, &self.github.seen(&facts))
+            .await
     }
 
     /// The pull request as GitHub shows it, read again while it shows less than a webhook has announced.
@@ -106,13 +134,18 @@ impl Bench {
         let stale = |pull: &PullView| {
             let announced = claim.announced.last().map(|(sha, _)| sha);
             let known = prior.map(|prior| &prior.head_sha);
-            pull.open && announced.is_some_and(|sha| *sha != pull.head.sha) && known == Some(&pull.head.sha)
+            pull.open
+                && announced.is_some_and(|sha| *sha != pull.head.sha)
+                && known == Some(&pull.head.sha)
         };
         for read in 1..=LAG_READS {
             if !stale(&pull) {
                 break;
             }
-            tracing::debug!(head = pull.head.sha.short(), "GitHub shows an older head than it announced");
+            tracing::debug!(
+                head = pull.head.sha.short(),
+                "GitHub shows an older head than it announced"
+            );
             self.clock.sleep(Duration::from_secs(read)).await;
             pull = self.github.pull(repo, number).await?;
         }
@@ -127,17 +160,31 @@ impl Bench {
         head_since: Timestamp,
     ) -> Result<Facts, WorkError> {
         let last_try = claim.attempts >= retry::TRIES_BEFORE_UNKNOWN;
-        let wants = Wants { label_events: pull.labels.iter().any(|label| label == labels::AUTO_REVERT.name) };
+        let wants = Wants {
+            label_events: pull
+                .labels
+                .iter()
+                .any(|label| label == labels::AUTO_REVERT.name),
+        };
         let read = self.github.facts(repo, pull, Some(head_since), wants).await;
-        if !last_try && read.failed.iter().any(crate::github::ApiError::is_retryable) {
-            return Err(read.complete().err().map_or(WorkError::Moved, WorkError::from));
+        if !last_try
+            && read
+                .failed
+                .iter()
+                .any(crate::github::ApiError::is_retryable)
+        {
+            return Err(read
+                .complete()
+                .err()
+                .map_or(WorkError::Moved, WorkError::from));
         }
         let mut facts = read.facts;
         if moved(&facts) {
             if !last_try {
                 return Err(WorkError::Moved);
             }
-            facts.commits = Known::Unknown("the head kept moving while the pull request was read".to_owned());
+            facts.commits =
+                Known::Unknown("the head kept moving while the pull request was read".to_owned());
         }
         let paths: Vec<String> = facts
             .files
@@ -170,9 +217,17 @@ impl Bench {
             return Ok(Done::nothing());
         };
         let language = policy.inbox.language;
-        let plan = plan::closed(plan::ClosedInput { prior, repo, merged: pull.merged, language });
+        let plan = plan::closed(plan::ClosedInput {
+            prior,
+            repo,
+            merged: pull.merged,
+            language,
+        });
         if plan.is_empty() {
-            return Ok(Done { state: Some(plan.state_after), count: Vec::new() });
+            return Ok(Done {
+                state: Some(plan.state_after),
+                count: Vec::new(),
+            });
         }
         self.save_and_carry_out(claim, plan, &Seen::nothing()).await
     }
@@ -220,7 +275,8 @@ impl Bench {
             closed_by_hand: false,
             has_label: &|repo, name| ensured.contains(&(repo.id, name)),
             language: policy.inbox.language,
-            passive_close_hours: policy.inbox.passive_close_hours(),
+            passive_close_hours: (policy.inbox.passive_close_days > 0)
+                .then_some(policy.inbox.passive_close_days * 24),
             policy: &policy.digest,
             now: self.clock.now(),
             nonce: &nonce,
@@ -232,7 +288,12 @@ impl Bench {
         }))
     }
 
-    async fn save_and_carry_out(&self, claim: &Claim, plan: Plan, seen: &Seen) -> Result<Done, WorkError> {
+    async fn save_and_carry_out(
+        &self,
+        claim: &Claim,
+        plan: Plan,
+        seen: &Seen,
+    ) -> Result<Done, WorkError> {
         let entries = serde_json::to_value(&plan.entries)
             .map_err(|error| WorkError::Broken(format!("a plan cannot be written: {error}")))?;
         let new = NewPlan {
@@ -251,13 +312,19 @@ impl Bench {
             effects: new
                 .effects
                 .into_iter()
-                .map(|effect| PlannedEffect { effect, status: EffectStatus::Planned })
+                .map(|effect| PlannedEffect {
+                    effect,
+                    status: EffectStatus::Planned,
+                })
                 .collect(),
             state_after: new.state_after,
             witness: None,
         };
         let (state, count) = self.carry_out(claim, &stored, seen).await?;
-        Ok(Done { state: Some(state), count })
+        Ok(Done {
+            state: Some(state),
+            count,
+        })
     }
 }
 
@@ -273,9 +340,20 @@ async fn judge(facts: Facts, policy: Arc<Policy>) -> Result<(Facts, Verdict), Wo
 
 /// When the head became the head, by what this server saw: the newest announcement of it, or what is remembered, or
 /// now. A head that was pushed away and pushed back is as young as its last push.
-fn head_since(claim: &Claim, pull: &PullView, prior: Option<&PullState>, now: Timestamp) -> Timestamp {
-    let announced = claim.announced.iter().filter(|(sha, _)| *sha == pull.head.sha).map(|(_, at)| *at);
-    let remembered = prior.filter(|prior| prior.head_sha == pull.head.sha).map(|prior| prior.head_since);
+fn head_since(
+    claim: &Claim,
+    pull: &PullView,
+    prior: Option<&PullState>,
+    now: Timestamp,
+) -> Timestamp {
+    let announced = claim
+        .announced
+        .iter()
+        .filter(|(sha, _)| *sha == pull.head.sha)
+        .map(|(_, at)| *at);
+    let remembered = prior
+        .filter(|prior| prior.head_sha == pull.head.sha)
+        .map(|prior| prior.head_since);
     announced.chain(remembered).max().unwrap_or(now)
 }
 
@@ -315,6 +393,7 @@ fn moved(facts: &Facts) -> bool {
 /// 128 random bits as hexadecimal digits.
 fn nonce() -> Result<String, WorkError> {
     let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| WorkError::Broken(format!("no randomness: {error}")))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| WorkError::Broken(format!("no randomness: {error}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

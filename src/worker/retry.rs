@@ -22,7 +22,9 @@ pub fn wait(attempts: u32, told: Option<Duration>, spread: u32) -> Duration {
     let quarter = base / 4;
     let jitter = quarter.mul_f64(f64::from(spread) / f64::from(u32::MAX));
     let own = base + jitter;
-    told.map_or(own, |told| own.max(told + jitter.min(Duration::from_secs(5))))
+    told.map_or(own, |told| {
+        own.max(told + jitter.min(Duration::from_secs(5)))
+    })
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ const GUID: &str = "00000000-0000-4000-8000-000000000001";
 /// `…/inbox` is only for Issues.
 pub struct Server {
     pub router: Router,
+    operators: Router,
     pub store: Arc<dyn Store>,
     pub metrics: Arc<Metrics>,
     _dir: tempfile::TempDir,
@@ -50,7 +51,7 @@ impl Server {
             supervised: !matches!(repo.name.name(), "foreign" | "inbox"),
             inbox: repo.name.name() == "inbox",
         });
-        let router = router(ServerState {
+        let (public, operators) = routers(ServerState {
             webhook_path: "/webhook".into(),
             secrets: WebhookSecrets::new(secrets.iter().map(|s| (*s).into())).unwrap(),
             context: Context {
@@ -64,7 +65,8 @@ impl Server {
             now: Arc::new(|| at(0)),
         });
         Self {
-            router,
+            router: public,
+            operators,
             store,
             metrics,
             _dir: dir,
@@ -72,7 +74,11 @@ impl Server {
     }
 
     pub async fn send(&self, request: Request<Body>) -> Reply {
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        let router = match request.uri().path() {
+            "/readyz" | "/metrics" => &self.operators,
+            _ => &self.routers,
+        };
+        let response = router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         let word = parts.headers.get("x-quadgate-outcome");

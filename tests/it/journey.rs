@@ -7,11 +7,24 @@ use std::time::Duration;
 /// One pull request of each quadrant.
 pub fn spec_of(quadrant: char) -> PullSpec {
     match quadrant {
-        'A' => PullSpec::new("Fix a typo").file(FileSpec::modified("README.md", "# Teh widgets\n", "# The widgets\n")),
-        'B' => PullSpec::new("Tidy the engine").file(FileSpec::modified("src/engine.rs", "fn a() { 1 }\n", "fn a() { 2 }\n")),
-        'C' => PullSpec::new("Drop a stale document").file(FileSpec::removed("docs/old.md", "text\n")),
-        'D' => PullSpec::new("Change the pipeline")
-            .file(FileSpec::modified(".github/workflows/ci.yml", "on: push\n", "on: pull_request_target\n")),
+        'A' => PullSpec::new("Fix a typo").file(FileSpec::modified(
+            "README.md",
+            "# Teh widgets\n",
+            "# The widgets\n",
+        )),
+        'B' => PullSpec::new("Tidy the engine").file(FileSpec::modified(
+            "src/engine.rs",
+            "fn a() { 1 }\n",
+            "fn a() { 2 }\n",
+        )),
+        'C' => {
+            PullSpec::new("Drop a stale document").file(FileSpec::removed("docs/old.md", "text\n"))
+        }
+        'D' => PullSpec::new("Change the pipeline").file(FileSpec::modified(
+            ".github/workflows/ci.yml",
+            "on: push\n",
+            "on: pull_request_target\n",
+        )),
         other => panic!("no quadrant {other}"),
     }
 }
@@ -21,8 +34,16 @@ async fn each_quadrant_gets_its_check_run_issue_and_audit_line() {
     let world = World::start().await;
     let expected = [
         ('A', "success", None),
-        ('B', "success", Some("decision:auto-approved-critical-reversible")),
-        ('C', "success", Some("decision:auto-approved-irreversible-non-critical")),
+        (
+            'B',
+            "success",
+            Some("decision:auto-approved-critical-reversible"),
+        ),
+        (
+            'C',
+            "success",
+            Some("decision:auto-approved-irreversible-non-critical"),
+        ),
         ('D', "failure", Some("decision:pending-owner")),
     ];
     for (quadrant, conclusion, label) in expected {
@@ -41,8 +62,14 @@ async fn each_quadrant_gets_its_check_run_issue_and_audit_line() {
             None => assert!(opened.is_empty(), "{opened:?}"),
             Some(label) => {
                 assert_eq!(opened.len(), 1);
-                let issue = issues.iter().find(|issue| issue.labels == [label]).expect("labelled");
-                assert!(issue.body.contains(&format!("{REPO}#{number}")) || issue.title.contains(&format!("#{number}")));
+                let issue = issues
+                    .iter()
+                    .find(|issue| issue.labels == [label])
+                    .expect("labelled");
+                assert!(
+                    issue.body.contains(&format!("{REPO}#{number}"))
+                        || issue.title.contains(&format!("#{number}"))
+                );
             }
         }
 
@@ -51,7 +78,12 @@ async fn each_quadrant_gets_its_check_run_issue_and_audit_line() {
         assert_eq!(entry["quadrant"], quadrant.to_string());
         assert_eq!(entry["pr"], format!("{REPO}#{number}"));
         assert_eq!(entry["head_sha"], check.head_sha);
-        let rules: Vec<_> = entry["rules_fired"].as_array().expect("rules").iter().map(|r| r["rule"].clone()).collect();
+        let rules: Vec<_> = entry["rules_fired"]
+            .as_array()
+            .expect("rules")
+            .iter()
+            .map(|r| r["rule"].clone())
+            .collect();
         assert_eq!(rules.len(), 8, "every rule is in the entry: {rules:?}");
         let hash = entry["hash"].as_str().expect("a hash");
         assert!(check.text.contains(hash), "GitHub is a witness of the log");
@@ -69,7 +101,10 @@ async fn the_d_issue_asks_in_the_exact_shape() {
     let head = world.github.pull(REPO, number).head_sha;
     assert_eq!(issue.title, format!("Decision pending: {REPO}#{number}"));
     assert_eq!(issue.author, "quadgate[bot]");
-    let record = issue.body.find("CHECKPOINT APPROVAL REQUIRED").expect("the record");
+    let record = issue
+        .body
+        .find("CHECKPOINT APPROVAL REQUIRED")
+        .expect("the record");
     let after = &issue.body[record..];
     for part in [
         "Approval covers:\n- merge of ",
@@ -79,7 +114,11 @@ async fn the_d_issue_asks_in_the_exact_shape() {
         "Reply APPROVE to authorize exactly the actions above.",
         "<!--",
     ] {
-        assert!(after.contains(part), "{part:?} is missing in:\n{}", issue.body);
+        assert!(
+            after.contains(part),
+            "{part:?} is missing in:\n{}",
+            issue.body
+        );
     }
 }
 
@@ -96,7 +135,10 @@ async fn calls_are_counted() {
     assert_eq!(calls(&world).len(), 5, "a fresh A: {:?}", calls(&world));
 
     world.github.clear_requests();
-    world.github.as_user("octo-dev").label(REPO, number, "documentation");
+    world
+        .github
+        .as_user("octo-dev")
+        .label(REPO, number, "documentation");
     world.settle().await;
     world.github.clear_requests();
     world.github.set_draft(REPO, number, false);
@@ -105,11 +147,20 @@ async fn calls_are_counted() {
         world.send(webhook).await;
     }
     world.work().await;
-    assert!(calls(&world).len() <= 1, "nothing changed: {:?}", calls(&world));
+    assert!(
+        calls(&world).len() <= 1,
+        "nothing changed: {:?}",
+        calls(&world)
+    );
 }
 
 fn calls(world: &World) -> Vec<String> {
-    world.github.requests().iter().map(fake_github::RequestRecord::operation).collect()
+    world
+        .github
+        .requests()
+        .iter()
+        .map(fake_github::RequestRecord::operation)
+        .collect()
 }
 
 #[tokio::test]
@@ -118,20 +169,40 @@ async fn a_new_head_with_another_quadrant_supersedes_the_issue() {
     let number = world.github.open_pull(REPO, &spec_of('D'));
     world.settle().await;
     let first = world.issue();
-    let files = [FileSpec::modified("src/engine.rs", "fn a() { 1 }\n", "fn a() { 2 }\n")];
+    let files = [FileSpec::modified(
+        "src/engine.rs",
+        "fn a() { 1 }\n",
+        "fn a() { 2 }\n",
+    )];
     let old_head = world.github.pull(REPO, number).head_sha;
-    world.github.force_push(REPO, number, "Tidy instead", &files);
+    world
+        .github
+        .force_push(REPO, number, "Tidy instead", &files);
     world.settle().await;
 
     let second = world.issue();
     assert_ne!(first.number, second.number);
-    assert_eq!(second.labels, ["decision:auto-approved-critical-reversible"]);
+    assert_eq!(
+        second.labels,
+        ["decision:auto-approved-critical-reversible"]
+    );
     let closed = world.github.issue(INBOX, first.number);
     assert!(!closed.open);
     assert_eq!(closed.comments.len(), 1);
-    assert!(closed.comments[0].body.contains('B'), "{}", closed.comments[0].body);
+    assert!(
+        closed.comments[0].body.contains('B'),
+        "{}",
+        closed.comments[0].body
+    );
     assert_eq!(world.check(number).conclusion.as_deref(), Some("success"));
-    assert_eq!(world.check_on(&old_head).expect("it stays").conclusion.as_deref(), Some("failure"));
+    assert_eq!(
+        world
+            .check_on(&old_head)
+            .expect("it stays")
+            .conclusion
+            .as_deref(),
+        Some("failure")
+    );
     world.assert_clean().await;
 }
 
@@ -143,7 +214,10 @@ async fn closing_the_pull_request_closes_its_pending_issue() {
         world.settle().await;
         let issue = world.issue();
         if merged {
-            world.github.as_user("octo-owner").merge(REPO, number, "squash");
+            world
+                .github
+                .as_user("octo-owner")
+                .merge(REPO, number, "squash");
         } else {
             world.github.as_user("octo-dev").close(REPO, number);
         }
@@ -181,7 +255,12 @@ async fn late_deliveries_never_overwrite_a_newer_head() {
     let world = World::start().await;
     let number = world.github.open_pull(REPO, &spec_of('A'));
     let opened = world.github.deliveries();
-    world.github.push(REPO, number, "Change the pipeline", &[FileSpec::added(".github/workflows/x.yml", "on: push\n")]);
+    world.github.push(
+        REPO,
+        number,
+        "Change the pipeline",
+        &[FileSpec::added(".github/workflows/x.yml", "on: push\n")],
+    );
     let pushed = world.github.deliveries();
     for webhook in pushed.iter().chain(&opened) {
         world.send(webhook).await;
@@ -203,7 +282,12 @@ async fn many_deliveries_for_one_pull_request_are_one_evaluation() {
     }
     world.settle().await;
     assert_eq!(world.log_of("classification").len(), 1);
-    assert_eq!(world.github.count("GET /repos/{owner}/{repo}/pulls/{pull_number}/files"), 1);
+    assert_eq!(
+        world
+            .github
+            .count("GET /repos/{owner}/{repo}/pulls/{pull_number}/files"),
+        1
+    );
     world.assert_clean().await;
 }
 
@@ -216,7 +300,12 @@ async fn the_re_run_button_judges_again_and_other_repositories_are_left_alone() 
     let run = world.check(number).id;
     world.github.as_user("octo-dev").rerequest(REPO, run);
     world.settle().await;
-    assert_eq!(world.github.count("GET /repos/{owner}/{repo}/pulls/{pull_number}/files"), 1);
+    assert_eq!(
+        world
+            .github
+            .count("GET /repos/{owner}/{repo}/pulls/{pull_number}/files"),
+        1
+    );
 
     world.github.add_repo("octo-org/other");
     world.github.clear_requests();
@@ -234,10 +323,23 @@ async fn a_head_pushed_away_and_back_is_as_young_as_its_last_push() {
     let owner = world.github.as_user("octo-owner");
     owner.label(REPO, number, "decision:auto-revert");
     world.settle().await;
-    assert_eq!(world.log_of("classification").last().expect("one")["quadrant"], "C", "verified");
+    assert_eq!(
+        world.log_of("classification").last().expect("one")["quadrant"],
+        "C",
+        "verified"
+    );
     world.advance(Duration::from_mins(5));
-    world.github.push(REPO, number, "More", &[FileSpec::added("examples/x.md", "x\n")]);
+    world.github.push(
+        REPO,
+        number,
+        "More",
+        &[FileSpec::added("examples/x.md", "x\n")],
+    );
     world.settle().await;
-    assert_eq!(world.log_of("classification").last().expect("one")["quadrant"], "A", "older than the head");
+    assert_eq!(
+        world.log_of("classification").last().expect("one")["quadrant"],
+        "A",
+        "older than the head"
+    );
     assert!(world.check(number).name == CHECK);
 }

@@ -8,33 +8,13 @@
     clippy::indexing_slicing,
     clippy::string_slice
 )]
-//! Integration tests: one binary, one module a subject.
-
-mod audit;
-mod audit_cli;
-mod inbox;
-mod inbox_marker;
-//! Integration tests: one binary, one module a topic.
-// The lints are for the product; a test that meets the unexpected shall panic, in its helper functions too.
-#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod architecture;
+mod audit;
+mod audit_cli;
 mod classifier;
 mod classifier_reports;
 mod classifier_trailers;
-mod github_client;
-mod github_client_read;
-mod github_client_stub;
-mod github_client_write;
-mod ingress;
-mod ingress_events;
-// mod journey;
-mod store_contract;
-mod store_sqlite;
-// mod world;
-//! Integration tests.
-
-mod fake_github;
 mod cli;
 mod cli_config;
 mod cli_git_range;
@@ -42,3 +22,16 @@ mod cli_verdicts;
 mod config_errors;
 mod config_policy;
 mod config_secrets;
+mod fake_github;
+mod github_client;
+mod github_client_read;
+mod github_client_stub;
+mod github_client_write;
+mod inbox;
+mod inbox_marker;
+mod ingress;
+mod ingress_events;
+mod journey;
+mod store_contract;
+mod store_sqlite;
+mod world;

@@ -75,7 +75,9 @@ impl World {
 
     /// The same without the server.
     pub async fn arranged() -> Self {
-        let github = FakeGitHub::start(Config::default()).await.expect("a free port");
+        let github = FakeGitHub::start(Config::default())
+            .await
+            .expect("a free port");
         github.add_org("octo-org");
         github.add_user("octo-owner");
         github.add_user("octo-dev");
@@ -91,7 +93,10 @@ impl World {
                     "governance_repo: octo-org/bot\nsupervised_repos: [{REPO}]\ndecision_inbox:\n  repository: {INBOX}\n"
                 ),
             ),
-            ("env.yml", "bot_app_slug: quadgate\nallow_no_ci: true\n".to_owned()),
+            (
+                "env.yml",
+                "bot_app_slug: quadgate\nallow_no_ci: true\n".to_owned(),
+            ),
         ];
         Self {
             github,
@@ -105,8 +110,11 @@ impl World {
 
     /// Starts the server on what is there.
     pub async fn serve(&mut self) -> Result<(), StartError> {
-        let mut files: Vec<SourceFile> =
-            self.config.iter().map(|(name, text)| SourceFile::new("config", name, text)).collect();
+        let mut files: Vec<SourceFile> = self
+            .config
+            .iter()
+            .map(|(name, text)| SourceFile::new("config", name, text))
+            .collect();
         files.push(SourceFile::new(
             "config",
             "server.yml",
@@ -128,7 +136,9 @@ impl World {
             ("QUADGATE_APP_ID", "12345"),
             ("QUADGATE_PRIVATE_KEY", TEST_KEY_PEM),
         ];
-        let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let environment = environment
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
         let secrets = Secrets::read(&environment).expect("secrets");
         let receipt_key = settings::receipt_key(&secrets, &server.data_dir).expect("a receipt key");
         let app = App::start(AppConfig {
@@ -141,7 +151,8 @@ impl World {
             accept_audit_loss: false,
         })
         .await?;
-        self.github.set_webhook_url(&format!("http://{}/webhook", app.webhooks));
+        self.github
+            .set_webhook_url(&format!("http://{}/webhook", app.webhooks));
         self.app = Some(app);
         Ok(())
     }
@@ -186,7 +197,12 @@ impl World {
     /// Works until nothing is due.
     pub async fn work(&self) {
         for _step in 0..500 {
-            let worked = self.app().bench().work_once("test").await.expect("the store works");
+            let worked = self
+                .app()
+                .bench()
+                .work_once("test")
+                .await
+                .expect("the store works");
             if !worked {
                 return;
             }
@@ -202,20 +218,30 @@ impl World {
     /// Moves both clocks on.
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
-        self.github.advance(chrono::TimeDelta::from_std(by).expect("a span"));
+        self.github
+            .advance(chrono::TimeDelta::from_std(by).expect("a span"));
     }
 
     /// Our check-run on the present head of a pull request.
     pub fn check(&self, number: u64) -> CheckRunSeen {
         let head = self.github.pull(REPO, number).head_sha;
-        self.check_on(&head).unwrap_or_else(|| panic!("no {CHECK} on {head}"))
+        self.check_on(&head)
+            .unwrap_or_else(|| panic!("no {CHECK} on {head}"))
     }
 
     /// Our check-run on a commit; fails when there is more than one.
     pub fn check_on(&self, sha: &str) -> Option<CheckRunSeen> {
-        let mut ours: Vec<_> =
-            self.github.check_runs(REPO, sha).into_iter().filter(|run| run.name == CHECK).collect();
-        assert!(ours.len() <= 1, "{} check-runs named {CHECK} on {sha}", ours.len());
+        let mut ours: Vec<_> = self
+            .github
+            .check_runs(REPO, sha)
+            .into_iter()
+            .filter(|run| run.name == CHECK)
+            .collect();
+        assert!(
+            ours.len() <= 1,
+            "{} check-runs named {CHECK} on {sha}",
+            ours.len()
+        );
         ours.pop()
     }
 
@@ -231,21 +257,38 @@ impl World {
         let dir = self.dir.path().join("bot-state");
         verify(&dir);
         let text = std::fs::read_to_string(dir.join("classifier_audit.jsonl")).unwrap_or_default();
-        text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+        text.lines()
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect()
     }
 
     /// The log's entries of one kind.
     pub fn log_of(&self, kind: &str) -> Vec<Value> {
-        self.log().into_iter().filter(|entry| entry["kind"] == kind).collect()
+        self.log()
+            .into_iter()
+            .filter(|entry| entry["kind"] == kind)
+            .collect()
     }
 
     /// Nothing waits, nothing is given up, GitHub was asked nothing that its description forbids.
     pub async fn assert_clean(&self) {
         self.github.assert_no_violations();
         let store = &self.app().bench().store;
-        assert_eq!(store.queue_depth().await.expect("store"), 0, "work is left behind");
-        assert_eq!(store.dead_letters().await.expect("store"), [], "dead letters");
-        assert_eq!(self.github.waiting_deliveries(), 0, "webhooks are left behind");
+        assert_eq!(
+            store.queue_depth().await.expect("store"),
+            0,
+            "work is left behind"
+        );
+        assert_eq!(
+            store.dead_letters().await.expect("store"),
+            [],
+            "dead letters"
+        );
+        assert_eq!(
+            self.github.waiting_deliveries(),
+            0,
+            "webhooks are left behind"
+        );
     }
 }
 

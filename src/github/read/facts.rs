@@ -76,7 +76,7 @@ impl GitHub {
     /// Reads the facts of the head that `pull` shows. Three calls and the pages beyond the first; one more with
     /// [`Wants::label_events`]. `head_since` is the caller's knowledge, never a commit date.
     ///
-    /// The head can move while this reads: read the pull request again before acting on the facts.
+    /// The head can move while this reads: the commits are read last, so when they hold the head, all of it is of that head.
     pub async fn facts(
         &self,
         repo: &RepoRef,
@@ -91,12 +91,14 @@ impl GitHub {
                 Ok(Vec::new())
             }
         };
-        let (files, commits, check_runs, label_events) = tokio::join!(
+        let (files, check_runs, label_events) = tokio::join!(
             self.files(repo, pull.number, pull.changed_files),
-            self.commits(repo, pull.number, pull.commits),
             self.check_runs(repo, &pull.head.sha),
             label_events,
         );
+        // Last, and not beside the others: a list of commits that still ends in the head shows that the files before it
+        // were that head's, without a call more.
+        let commits = self.commits(repo, pull.number, pull.commits).await;
         let mut failed = Vec::new();
         let facts = Facts {
             repo: pull.base.full_name.clone(),

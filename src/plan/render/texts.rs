@@ -6,15 +6,7 @@ mod ko;
 
 use crate::domain::{Choice, Criticality, IssueKind, Quadrant, Reversibility};
 
-/// The language the bot speaks (`decision_inbox.language`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Language {
-    /// English.
-    #[default]
-    En,
-    /// Korean.
-    Ko,
-}
+pub use crate::policy::Language;
 
 impl Language {
     /// Its code: `en`, `ko`.

@@ -197,6 +197,20 @@ pub(super) async fn audit_tail(conn: &mut AnyConnection) -> Result<Option<Witnes
     }))
 }
 
+/// Backwards too.
+pub(super) async fn reset_audit_tail(
+    conn: &mut AnyConnection,
+    witness: Option<&Witness>,
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM audit_tail")
+        .execute(&mut *conn)
+        .await?;
+    match witness {
+        Some(witness) => set_audit_tail(conn, witness).await,
+        None => Ok(()),
+    }
+}
+
 /// Only forward: two workers may report their entries in the other order.
 pub(super) async fn set_audit_tail(
     conn: &mut AnyConnection,

@@ -146,6 +146,11 @@ impl<B: Backend> Store for SqlStore<B> {
         write!(self, c => registry::set_audit_tail(c, &witness))
     }
 
+    async fn reset_audit_tail(&self, witness: Option<&Witness>) -> Result<(), StoreError> {
+        let witness = witness.cloned();
+        write!(self, c => registry::reset_audit_tail(c, witness.as_ref()))
+    }
+
     async fn pull_state(
         &self,
         repo: RepoId,
