@@ -7,12 +7,13 @@
 
 use super::auth::{AppKey, KeyError, Minted, TokenSlot, usable_for};
 use super::error::{self, ApiError, Failure};
+use super::etag::Kept;
 use super::observer::{CallOutcome, NoObserver, Observer, RateLeft};
 use super::path::ApiPath;
 use super::transport::{self, Proxy};
 use super::wire;
 use crate::domain::{AppId, InstallationId, Timestamp};
-use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, USER_AGENT};
+use http::header::{ACCEPT, CONTENT_TYPE, IF_NONE_MATCH, LOCATION, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use octocrab::{OctoBody, Octocrab};
@@ -149,6 +150,7 @@ pub(super) struct Inner {
     retry: ReadRetry,
     observer: Arc<dyn Observer>,
     permits: Semaphore,
+    kept: Kept,
     /// GitHub's clock minus ours in seconds; zero unless GitHub refused our App token for its times.
     clock_offset: AtomicI64,
     installations: Mutex<HashMap<InstallationId, Arc<Installation>>>,
@@ -165,7 +167,7 @@ struct Installation {
 }
 
 /// As whom a call is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Who {
     /// The App itself, by its signed token.
     App,
@@ -214,6 +216,11 @@ impl Call {
         }
     }
 
+    /// Is JSON asked for, not a file's text?
+    pub(super) fn is_json(&self) -> bool {
+        self.accept == JSON
+    }
+
     fn gives_up_on(&self, reply: &Reply, now: SystemTime) -> ApiError {
         error::classify(&Failure {
             call: self.name,
@@ -259,6 +266,7 @@ impl GitHub {
                 retry: config.retry,
                 observer: config.observer,
                 permits: Semaphore::new(IN_FLIGHT),
+                kept: Kept::default(),
                 clock_offset: AtomicI64::new(0),
                 installations: Mutex::default(),
                 app: OnceCell::new(),
@@ -289,7 +297,8 @@ impl GitHub {
         };
         let mut pause = self.inner.retry.pause;
         loop {
-            match self.inner.attempt(call.clone()).await {
+            // Boxed: several calls at once would make futures of many kilobytes.
+            match Box::pin(self.inner.attempt(call.clone())).await {
                 Err(error) if left > 0 && error.passes_quickly() => {
                     tracing::debug!(call = call.name, %error, "read is repeated");
                     left -= 1;
@@ -470,9 +479,26 @@ impl Inner {
         })
     }
 
-    /// One HTTP exchange within its time, reported to the observer.
+    /// An exchange that asks whether the answer that we keep still holds.
     async fn exchange(&self, client: &Octocrab, call: &Call) -> Result<Reply, ApiError> {
-        let request = self.request(call)?;
+        let etag = self.kept.etag(call);
+        let reply = self.exchange_once(client, call, etag.as_ref()).await?;
+        let reply = self.kept.settle(call, etag.as_ref(), reply);
+        // The kept answer was thrown away meanwhile.
+        if reply.status == StatusCode::NOT_MODIFIED && etag.is_some() {
+            return self.exchange_once(client, call, None).await;
+        }
+        Ok(reply)
+    }
+
+    /// One HTTP exchange within its time, reported to the observer.
+    async fn exchange_once(
+        &self,
+        client: &Octocrab,
+        call: &Call,
+        etag: Option<&HeaderValue>,
+    ) -> Result<Reply, ApiError> {
+        let request = self.request(call, etag)?;
         let _permit = self
             .permits
             .acquire()
@@ -500,13 +526,20 @@ impl Inner {
         Ok(reply)
     }
 
-    fn request(&self, call: &Call) -> Result<Request<OctoBody>, ApiError> {
+    fn request(
+        &self,
+        call: &Call,
+        etag: Option<&HeaderValue>,
+    ) -> Result<Request<OctoBody>, ApiError> {
         let mut request = Request::builder()
             .method(call.method.clone())
             .uri(call.path.as_str())
             .header(USER_AGENT, self.user_agent.clone())
             .header(ACCEPT, call.accept)
             .header("x-github-api-version", API_VERSION);
+        if let Some(etag) = etag {
+            request = request.header(IF_NONE_MATCH, etag.clone());
+        }
         let body = match &call.body {
             None => OctoBody::empty(),
             Some(value) => {

@@ -1,13 +1,14 @@
 //! The GitHub client: App authentication, one call at a time with its budget, what is read, what is written.
 //!
-//! It may name `domain` only and never decides anything: it says what GitHub shows ([`read`]), carries out
-//! [`crate::domain::Effect`]s ([`write`]), and sorts failures into what the caller can do about them
+//! It may name `domain` only and never decides anything: it says what GitHub shows ([`mod@read`]), carries out
+//! [`crate::domain::Effect`]s ([`mod@write`]), and sorts failures into what the caller can do about them
 //! ([`ApiError`]). INVARIANT: a read that failed is an error, never an empty list; a write that may have
 //! happened is never repeated without looking for it first.
 
 mod auth;
 mod client;
 mod error;
+mod etag;
 mod observer;
 mod page;
 mod path;
