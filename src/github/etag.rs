@@ -3,7 +3,8 @@
 //! INVARIANT: a kept answer is used only after GitHub said 304 to its ETag, and only for the identity that it was
 //! given to: what one installation may read is never shown to another.
 
-use super::client::{Call, Reply, Who, lock};
+use super::call::{Call, Reply, Who};
+use super::client::lock;
 use http::header::{CONTENT_TYPE, ETAG, LINK};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::collections::HashMap;

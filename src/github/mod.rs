@@ -6,7 +6,9 @@
 //! happened is never repeated without looking for it first.
 
 mod auth;
+mod call;
 mod client;
+mod config;
 mod error;
 mod etag;
 mod observer;
@@ -18,7 +20,8 @@ mod wire;
 pub mod write;
 
 pub use auth::KeyError;
-pub use client::{ClientConfig, ClientError, GitHub, ReadRetry, Timeouts};
+pub use client::GitHub;
+pub use config::{ClientConfig, ClientError, ReadRetry, Timeouts};
 pub use error::{ApiError, CLOCK_TOLERANCE};
 pub use observer::{CallOutcome, NoObserver, Observer, RateLeft};
 pub use read::{

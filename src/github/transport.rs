@@ -17,7 +17,7 @@ use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::client::{ClientError, Timeouts};
+use super::config::{ClientError, Timeouts};
 
 /// Idle connections are closed by us before GitHub closes them, so that no request meets a closed one.
 const IDLE: Duration = Duration::from_secs(45);
