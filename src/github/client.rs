@@ -5,133 +5,31 @@
 //! refuse unknown words. INVARIANT: targets are relative, so the token reaches the configured host alone; only
 //! reads are repeated.
 
-use super::auth::{AppKey, KeyError, Minted, TokenSlot, usable_for};
-use super::error::{self, ApiError, Failure};
-use super::observer::{CallOutcome, NoObserver, Observer, RateLeft};
+use super::auth::{AppKey, Minted, TokenSlot, usable_for};
+use super::call::{Call, Reply, Who, read_json, talk};
+use super::config::{ClientConfig, ClientError, ReadRetry, Timeouts, base_uri};
+use super::error::{self, ApiError};
+use super::etag::Kept;
+use super::observer::{CallOutcome, Observer, RateLeft};
 use super::path::ApiPath;
-use super::transport::{self, Proxy};
-use super::wire;
+use super::{transport, wire};
 use crate::domain::{AppId, InstallationId, Timestamp};
-use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, USER_AGENT};
+use http::header::{ACCEPT, CONTENT_TYPE, IF_NONE_MATCH, LOCATION, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use octocrab::{OctoBody, Octocrab};
 use secrecy::SecretString;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{OnceCell, Semaphore};
 
-/// GitHub's public API.
-const PUBLIC_API: &str = "https://api.github.com";
 /// The version of the REST API that we read.
 const API_VERSION: &str = "2022-11-28";
-const JSON: &str = "application/vnd.github+json";
 /// Requests in flight at once; GitHub counts more than a hundred as abuse.
 const IN_FLIGHT: usize = 20;
-/// No JSON answer that we ask for comes near this.
-const JSON_LIMIT: usize = 64 * 1024 * 1024;
 const REDIRECTS: usize = 3;
-
-/// How long the parts of a call may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
-    /// Until the connection stands, TLS included.
-    pub connect: Duration,
-    /// Between two pieces of an answer.
-    pub read: Duration,
-    /// For the whole exchange.
-    pub total: Duration,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            read: Duration::from_secs(20),
-            total: Duration::from_mins(1),
-        }
-    }
-}
-
-/// How a read is repeated within one call, when the failure is of the passing kind and GitHub named no wait.
-/// Everything else is the work queue's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadRetry {
-    /// Repetitions after the first try.
-    pub times: u32,
-    /// The pause before the first of them; it doubles.
-    pub pause: Duration,
-}
-
-impl Default for ReadRetry {
-    fn default() -> Self {
-        Self {
-            times: 2,
-            pause: Duration::from_millis(400),
-        }
-    }
-}
-
-/// What a client is made of.
-#[derive(Clone)]
-pub struct ClientConfig {
-    /// `https://api.github.com`, or `https://HOST/api/v3` of an Enterprise Server.
-    pub base_url: String,
-    /// The App's id.
-    pub app_id: AppId,
-    /// Its RSA key in PEM form, PKCS#1 or PKCS#8.
-    pub private_key: SecretString,
-    /// What we call ourselves; GitHub refuses requests without.
-    pub user_agent: String,
-    /// Limits of time.
-    pub timeouts: Timeouts,
-    /// Repetition of reads.
-    pub retry: ReadRetry,
-    /// The way to GitHub.
-    pub proxy: Proxy,
-    /// Who counts.
-    pub observer: Arc<dyn Observer>,
-}
-
-impl ClientConfig {
-    /// The public GitHub with our defaults; every member can be changed after.
-    #[must_use]
-    pub fn new(app_id: AppId, private_key: SecretString) -> Self {
-        Self {
-            base_url: PUBLIC_API.to_owned(),
-            app_id,
-            private_key,
-            user_agent: concat!("quadgate/", env!("CARGO_PKG_VERSION")).to_owned(),
-            timeouts: Timeouts::default(),
-            retry: ReadRetry::default(),
-            proxy: Proxy::default(),
-            observer: Arc::new(NoObserver),
-        }
-    }
-}
-
-/// The client cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// Not an address.
-    #[error(
-        "`{0}` is not an API address such as `https://api.github.com` or `https://HOST/api/v3`"
-    )]
-    BaseUrl(String),
-    /// Not a header's value.
-    #[error("`{0}` cannot be a user agent: use visible ASCII characters")]
-    UserAgent(String),
-    /// The key.
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    /// No trusted certificates on this machine.
-    #[error("no trusted root certificates: {0}; install `ca-certificates` or set SSL_CERT_FILE")]
-    Roots(String),
-}
 
 /// The client. Cheap to clone; one for the whole program.
 #[derive(Clone)]
@@ -149,6 +47,7 @@ pub(super) struct Inner {
     retry: ReadRetry,
     observer: Arc<dyn Observer>,
     permits: Semaphore,
+    kept: Kept,
     /// GitHub's clock minus ours in seconds; zero unless GitHub refused our App token for its times.
     clock_offset: AtomicI64,
     installations: Mutex<HashMap<InstallationId, Arc<Installation>>>,
@@ -162,77 +61,6 @@ pub(super) struct Inner {
 struct Installation {
     token: TokenSlot,
     rate: Mutex<Option<RateLeft>>,
-}
-
-/// As whom a call is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
-    /// The App itself, by its signed token.
-    App,
-    /// One installation.
-    Installation(InstallationId),
-}
-
-/// One request to be made.
-#[derive(Debug, Clone)]
-pub(super) struct Call {
-    /// Its name in metrics and messages.
-    pub(super) name: &'static str,
-    pub(super) who: Who,
-    pub(super) method: Method,
-    pub(super) path: ApiPath,
-    pub(super) accept: &'static str,
-    pub(super) body: Option<Value>,
-    /// The longest answer that is read.
-    pub(super) limit: usize,
-}
-
-impl Call {
-    pub(super) fn get(name: &'static str, who: Who, path: ApiPath) -> Self {
-        Self {
-            name,
-            who,
-            method: Method::GET,
-            path,
-            accept: JSON,
-            body: None,
-            limit: JSON_LIMIT,
-        }
-    }
-
-    pub(super) fn write(
-        name: &'static str,
-        who: Who,
-        method: Method,
-        path: ApiPath,
-        body: Option<Value>,
-    ) -> Self {
-        Self {
-            method,
-            body,
-            ..Self::get(name, who, path)
-        }
-    }
-
-    fn gives_up_on(&self, reply: &Reply, now: SystemTime) -> ApiError {
-        error::classify(&Failure {
-            call: self.name,
-            target: self.path.without_query(),
-            status: reply.status,
-            headers: &reply.headers,
-            body: &reply.body,
-            now,
-        })
-    }
-}
-
-/// An answer.
-pub(super) struct Reply {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Vec<u8>,
-    /// The answer was longer than the call's limit; `body` is empty.
-    pub(super) too_long: bool,
 }
 
 impl GitHub {
@@ -259,6 +87,7 @@ impl GitHub {
                 retry: config.retry,
                 observer: config.observer,
                 permits: Semaphore::new(IN_FLIGHT),
+                kept: Kept::default(),
                 clock_offset: AtomicI64::new(0),
                 installations: Mutex::default(),
                 app: OnceCell::new(),
@@ -289,7 +118,8 @@ impl GitHub {
         };
         let mut pause = self.inner.retry.pause;
         loop {
-            match self.inner.attempt(call.clone()).await {
+            // Boxed: several calls at once would make futures of many kilobytes.
+            match Box::pin(self.inner.attempt(call.clone())).await {
                 Err(error) if left > 0 && error.passes_quickly() => {
                     tracing::debug!(call = call.name, %error, "read is repeated");
                     left -= 1;
@@ -305,28 +135,6 @@ impl GitHub {
     pub(super) fn same_host(&self, link: &str) -> Result<ApiPath, String> {
         self.inner.same_host(link)
     }
-}
-
-/// Reads an answer's JSON.
-pub(super) fn read_json<T: DeserializeOwned>(
-    name: &'static str,
-    reply: &Reply,
-) -> Result<T, ApiError> {
-    if reply.too_long {
-        return Err(ApiError::unreadable(name, "the answer is too long"));
-    }
-    // serde's message names the place and the kind of the value, for a wrong type also the value: only
-    // the place is kept.
-    serde_json::from_slice(&reply.body).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        ApiError::unreadable(
-            name,
-            format!(
-                "HTTP {} with an answer that is not the JSON it should be (line {line}, column {column})",
-                reply.status.as_u16()
-            ),
-        )
-    })
 }
 
 impl Inner {
@@ -470,9 +278,26 @@ impl Inner {
         })
     }
 
-    /// One HTTP exchange within its time, reported to the observer.
+    /// An exchange that asks whether the answer that we keep still holds.
     async fn exchange(&self, client: &Octocrab, call: &Call) -> Result<Reply, ApiError> {
-        let request = self.request(call)?;
+        let etag = self.kept.etag(call);
+        let reply = self.exchange_once(client, call, etag.as_ref()).await?;
+        let reply = self.kept.settle(call, etag.as_ref(), reply);
+        // The kept answer was thrown away meanwhile.
+        if reply.status == StatusCode::NOT_MODIFIED && etag.is_some() {
+            return self.exchange_once(client, call, None).await;
+        }
+        Ok(reply)
+    }
+
+    /// One HTTP exchange within its time, reported to the observer.
+    async fn exchange_once(
+        &self,
+        client: &Octocrab,
+        call: &Call,
+        etag: Option<&HeaderValue>,
+    ) -> Result<Reply, ApiError> {
+        let request = self.request(call, etag)?;
         let _permit = self
             .permits
             .acquire()
@@ -500,13 +325,20 @@ impl Inner {
         Ok(reply)
     }
 
-    fn request(&self, call: &Call) -> Result<Request<OctoBody>, ApiError> {
+    fn request(
+        &self,
+        call: &Call,
+        etag: Option<&HeaderValue>,
+    ) -> Result<Request<OctoBody>, ApiError> {
         let mut request = Request::builder()
             .method(call.method.clone())
             .uri(call.path.as_str())
             .header(USER_AGENT, self.user_agent.clone())
             .header(ACCEPT, call.accept)
             .header("x-github-api-version", API_VERSION);
+        if let Some(etag) = etag {
+            request = request.header(IF_NONE_MATCH, etag.clone());
+        }
         let body = match &call.body {
             None => OctoBody::empty(),
             Some(value) => {
@@ -579,79 +411,8 @@ impl Inner {
     }
 }
 
-/// Sends and reads the whole answer.
-async fn talk(client: &Octocrab, request: Request<OctoBody>, call: &Call) -> Result<Reply, Broken> {
-    let response = client
-        .execute(request)
-        .await
-        .map_err(|error| Broken::new(&error))?;
-    let (parts, body) = response.into_parts();
-    let (body, too_long) = match Limited::new(body, call.limit).collect().await {
-        Ok(collected) => (collected.to_bytes().to_vec(), false),
-        Err(error) if error.is::<LengthLimitError>() => (Vec::new(), true),
-        Err(error) => return Err(Broken::new(error.as_ref())),
-    };
-    Ok(Reply {
-        status: parts.status,
-        headers: parts.headers,
-        body,
-        too_long,
-    })
-}
-
-/// No answer, or half of one.
-struct Broken {
-    problem: String,
-    timed_out: bool,
-}
-
-impl Broken {
-    /// The innermost cause: the ones around it say `service error` and carry a backtrace.
-    fn new(error: &(dyn std::error::Error + 'static)) -> Self {
-        let mut cause = error;
-        let mut timed_out = false;
-        loop {
-            timed_out |= cause
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|io| io.kind() == std::io::ErrorKind::TimedOut);
-            match cause.source() {
-                Some(inner) => cause = inner,
-                None => break,
-            }
-        }
-        let words: String = cause.to_string().chars().take(200).collect();
-        Self {
-            problem: format!("no answer from GitHub: {words}"),
-            timed_out,
-        }
-    }
-
-    fn outcome(&self) -> CallOutcome {
-        if self.timed_out {
-            CallOutcome::TimedOut
-        } else {
-            CallOutcome::Broken
-        }
-    }
-
-    fn error(self, name: &'static str) -> ApiError {
-        ApiError::transient(name, self.problem)
-    }
-}
-
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 307 | 308)
-}
-
-fn base_uri(text: &str) -> Result<Uri, ClientError> {
-    let wrong = || ClientError::BaseUrl(text.to_owned());
-    let uri: Uri = text.trim_end_matches('/').parse().map_err(|_| wrong())?;
-    let usable = matches!(uri.scheme_str(), Some("https" | "http"))
-        && uri.query().is_none()
-        && uri
-            .authority()
-            .is_some_and(|host| !host.as_str().contains('@'));
-    if usable { Ok(uri) } else { Err(wrong()) }
 }
 
 fn now() -> Timestamp {

@@ -1,13 +1,16 @@
 //! The GitHub client: App authentication, one call at a time with its budget, what is read, what is written.
 //!
-//! It may name `domain` only and never decides anything: it says what GitHub shows ([`read`]), carries out
-//! [`crate::domain::Effect`]s ([`write`]), and sorts failures into what the caller can do about them
+//! It may name `domain` only and never decides anything: it says what GitHub shows ([`mod@read`]), carries out
+//! [`crate::domain::Effect`]s ([`mod@write`]), and sorts failures into what the caller can do about them
 //! ([`ApiError`]). INVARIANT: a read that failed is an error, never an empty list; a write that may have
 //! happened is never repeated without looking for it first.
 
 mod auth;
+mod call;
 mod client;
+mod config;
 mod error;
+mod etag;
 mod observer;
 mod page;
 mod path;
@@ -17,7 +20,8 @@ mod wire;
 pub mod write;
 
 pub use auth::KeyError;
-pub use client::{ClientConfig, ClientError, GitHub, ReadRetry, Timeouts};
+pub use client::GitHub;
+pub use config::{ClientConfig, ClientError, ReadRetry, Timeouts};
 pub use error::{ApiError, CLOCK_TOLERANCE};
 pub use observer::{CallOutcome, NoObserver, Observer, RateLeft};
 pub use read::{

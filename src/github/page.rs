@@ -3,7 +3,8 @@
 //! INVARIANT: a list is returned only when each of its pages was read. Whether it is as long as GitHub said is
 //! for the caller to compare; an item that comes twice means that the list moved while it was read.
 
-use super::client::{Call, GitHub, Reply, Who, read_json};
+use super::call::{Call, Reply, Who, read_json};
+use super::client::GitHub;
 use super::path::ApiPath;
 use super::{ApiError, wire};
 use http::header::LINK;

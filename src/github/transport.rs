@@ -17,7 +17,7 @@ use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::client::{ClientError, Timeouts};
+use super::config::{ClientError, Timeouts};
 
 /// Idle connections are closed by us before GitHub closes them, so that no request meets a closed one.
 const IDLE: Duration = Duration::from_secs(45);
@@ -67,10 +67,22 @@ pub(super) fn build(
             if encrypted {
                 Ok(finish(tls(tunnel)?, base, timeouts))
             } else {
-                Ok(finish(tunnel, base, timeouts))
+                Ok(finish(tunnel, &with_port(base), timeouts))
             }
         }
     }
+}
+
+/// A tunnel takes an address without a port for an encrypted one: plain ones name theirs.
+fn with_port(base: &Uri) -> Uri {
+    let mut parts = base.clone().into_parts();
+    if base.port().is_none()
+        && let Some(host) = base.host()
+        && let Ok(authority) = format!("{host}:80").parse()
+    {
+        parts.authority = Some(authority);
+    }
+    Uri::from_parts(parts).unwrap_or_else(|_| base.clone())
 }
 
 fn tls<C>(connector: C) -> Result<hyper_rustls::HttpsConnector<C>, ClientError> {

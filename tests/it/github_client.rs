@@ -444,3 +444,64 @@ async fn what_cannot_work_is_refused_at_once() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn what_has_not_changed_is_not_sent_again() {
+    let stub = Stub::start(|request| {
+        if !request.target.contains("/issues/7/reactions") {
+            return None;
+        }
+        let tag = format!("W/\"{}\"", request.token);
+        let asked = request.headers.get("if-none-match");
+        if asked.is_some_and(|asked| asked.to_str().expect("text") == tag) {
+            return Some(text(304, ""));
+        }
+        let reaction =
+            json!([{"id": 1, "content": "+1", "user": null, "created_at": "2026-05-25T12:00:00Z"}]);
+        let answer = json_of(200, &reaction).with("etag", tag);
+        Some(match request.param("page") {
+            None => answer.with(
+                "link",
+                "</repos/octo-org/widgets/issues/7/reactions?per_page=100&page=2>; rel=\"next\"",
+            ),
+            Some(_) => answer,
+        })
+    })
+    .await;
+    let counter = Arc::new(Counter::default());
+    let mut config = stub.config();
+    config.observer = counter.clone();
+    let github = GitHub::new(config).expect("a client");
+    let issue = quadgate::domain::IssueNumber(7);
+    let first = github.reactions(&repo(), issue).await.expect("read");
+    assert_eq!(
+        github.reactions(&repo(), issue).await.expect("read again"),
+        first
+    );
+    assert_eq!(first.len(), 2, "the kept answer has its next page");
+    let statuses: Vec<_> = counter
+        .calls
+        .lock()
+        .expect("whole")
+        .iter()
+        .map(|(_, outcome)| *outcome)
+        .collect();
+    let status = CallOutcome::Status;
+    assert_eq!(
+        statuses,
+        [
+            status(201),
+            status(200),
+            status(200),
+            status(304),
+            status(304)
+        ]
+    );
+
+    // Another installation does not get what this one was given, though the target is the same.
+    let mut other = repo();
+    other.installation = InstallationId(56);
+    github.reactions(&other, issue).await.expect("read");
+    let last = stub.requests().pop().expect("requests");
+    assert!(last.headers.get("if-none-match").is_none());
+}

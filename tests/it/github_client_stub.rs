@@ -1,7 +1,12 @@
 //! A few lines of HTTP on loopback that answer as a test says and remember what came.
 
+#![allow(
+    clippy::unnecessary_wraps,
+    reason = "a test's function answers with an `Option`, so what it calls does too"
+)]
+
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, Method, Response, StatusCode, Uri, header::AUTHORIZATION};
+use axum::http::{HeaderMap, HeaderName, Method, Response, StatusCode, Uri, header::AUTHORIZATION};
 use quadgate::domain::{AppId, InstallationId, PullNumber, RepoId, RepoRef, Sha};
 use quadgate::github::{CallOutcome, ClientConfig, GitHub, Observer, Proxy, RateLeft, ReadRetry};
 use secrecy::SecretString;
@@ -112,7 +117,7 @@ impl Stub {
                 let mut response = Response::new(Body::from(body));
                 *response.status_mut() = StatusCode::from_u16(status).expect("a status");
                 for (name, value) in headers {
-                    let name = axum::http::HeaderName::try_from(name).expect("a name");
+                    let name = HeaderName::try_from(name).expect("a name");
                     response
                         .headers_mut()
                         .append(name, value.parse().expect("a value"));

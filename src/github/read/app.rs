@@ -4,7 +4,7 @@ use super::{need, time};
 use crate::domain::{
     Account, AppId, DeliveryId, InstallationId, RepoId, RepoName, RepoRef, Timestamp,
 };
-use crate::github::client::{Call, Who, read_json};
+use crate::github::call::{Call, Who, read_json};
 use crate::github::observer::RateLeft;
 use crate::github::page::{Listing, next_link, refuse_twice};
 use crate::github::path::ApiPath;

@@ -6,7 +6,7 @@
 
 use super::{of, sha};
 use crate::domain::{Facts, FileChange, FileStatus, Known, RepoRef, Sha};
-use crate::github::client::Call;
+use crate::github::call::Call;
 use crate::github::path::ApiPath;
 use crate::github::{ApiError, GitHub, wire};
 use std::collections::HashSet;

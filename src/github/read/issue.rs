@@ -2,7 +2,7 @@
 
 use super::{need, of, time};
 use crate::domain::{Account, CommentId, IssueNumber, RepoRef, Timestamp};
-use crate::github::client::Call;
+use crate::github::call::Call;
 use crate::github::page::Listing;
 use crate::github::path::ApiPath;
 use crate::github::{ApiError, GitHub, wire};

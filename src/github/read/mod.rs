@@ -17,7 +17,7 @@ pub use pull::{BaseView, HeadView, PullBrief, PullView};
 pub(super) use facts::OurRun;
 
 use super::ApiError;
-use super::client::Who;
+use super::call::Who;
 use crate::domain::{RepoRef, Sha, Timestamp};
 
 fn of(repo: &RepoRef) -> Who {

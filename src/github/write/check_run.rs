@@ -2,7 +2,7 @@
 
 use super::{Seen, limits, of};
 use crate::domain::{CheckConclusion, CheckRunEffect, CheckRunId, Outcome};
-use crate::github::client::Call;
+use crate::github::call::Call;
 use crate::github::path::ApiPath;
 use crate::github::read::OurRun;
 use crate::github::{ApiError, GitHub, wire};

@@ -3,7 +3,7 @@
 use super::issue::by_bot;
 use super::{limits, of};
 use crate::domain::{CommentEffect, CommentId, CommentMode, Outcome};
-use crate::github::client::Call;
+use crate::github::call::Call;
 use crate::github::path::ApiPath;
 use crate::github::{ApiError, GitHub, wire};
 use http::Method;

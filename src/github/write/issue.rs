@@ -2,7 +2,7 @@
 
 use super::{limits, of, refused_or};
 use crate::domain::{CommentEffect, IssueNumber, OpenIssueEffect, Outcome, PullNumber, RepoRef};
-use crate::github::client::{Call, read_json};
+use crate::github::call::{Call, read_json};
 use crate::github::page::next_link;
 use crate::github::path::ApiPath;
 use crate::github::{ApiError, GitHub, IssueView, wire};

@@ -2,7 +2,8 @@
 
 use super::{limits, of};
 use crate::domain::{IssueNumber, LabelSpec, Outcome, RepoRef};
-use crate::github::client::{Call, lock};
+use crate::github::call::Call;
+use crate::github::client::lock;
 use crate::github::path::ApiPath;
 use crate::github::{ApiError, GitHub};
 use http::Method;

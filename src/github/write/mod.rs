@@ -9,7 +9,7 @@ mod issue;
 mod label;
 mod limits;
 
-use super::client::Who;
+use super::call::Who;
 use super::read::OurRun;
 use super::{ApiError, GitHub};
 use crate::domain::{Effect, Facts, Outcome, RepoRef, Sha};
