@@ -207,7 +207,7 @@ impl Bench {
         };
         let (again, told) = match &error {
             WorkError::GitHub(api) => (api.is_retryable(), api.retry_after()),
-            WorkError::Store(StoreError::LeaseLost) => {
+            WorkError::Store(StoreError::LeaseLost { .. }) => {
                 self.metrics.lease_lost();
                 return Ok(());
             }

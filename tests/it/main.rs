@@ -23,16 +23,6 @@ mod config_errors;
 mod config_policy;
 mod config_secrets;
 mod fake_github;
-//! Integration tests.
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::needless_pass_by_value,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops where something is not as it should be, in its helpers too"
-)]
-
 mod github_client;
 mod github_client_read;
 mod github_client_stub;
