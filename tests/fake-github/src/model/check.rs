@@ -262,7 +262,9 @@ impl World {
         if run.app != app {
             return Err(Refusal::new(
                 403,
-                "Invalid app_id `{app_id}` - check run can only be modified by the GitHub App that created it.",
+                format!(
+                    "Invalid app_id `{app}` - check run can only be modified by the GitHub App that created it."
+                ),
             ));
         }
         let before = run.conclusion.clone();
