@@ -1,7 +1,6 @@
 //! The classifier against its case files, and the promises that hold for every input.
 
 use quadgate::domain::{Axes, Facts, FileChange, FileStatus, Known, Quadrant};
-use quadgate::policy::paths::PathPolicy;
 use quadgate::policy::{Bot, Owners, Policy, Publisher};
 use quadgate::rules::{self, Verdict};
 use serde_json::{Value, json};
