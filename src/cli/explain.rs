@@ -66,11 +66,12 @@ fn grid(judged: &Judged, style: Style, page: &mut Vec<String>) {
     page.push(format!("{:18}reversible    irreversible", ""));
     for cr in [Criticality::NonCritical, Criticality::Critical] {
         let name = cr.to_string();
-        page.push(format!(
+        let row = format!(
             "  {name:14}    {}           {}",
             cell(back, cr),
             cell(stay, cr)
-        ));
+        );
+        page.push(row.trim_end().to_owned());
     }
     page.push(String::new());
     let reasoning = format!("{verdict}: {}", plain(judged.verdict.reasoning()));

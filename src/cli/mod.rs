@@ -3,12 +3,12 @@
 //! A command gets its arguments and an [`Io`], and answers with an [`Exit`]. To add one: a file with its
 //! arguments and its `run`, and a line in [`Command`]. Only this module writes to the standard streams.
 
-mod audit;
+pub mod audit;
 mod classify;
 mod config;
 mod exit;
 mod explain;
-mod inbox;
+pub mod inbox;
 mod input;
 mod serve;
 mod terminal;

@@ -64,16 +64,19 @@ impl Style {
     }
 }
 
-/// Breaks text at blanks into lines of at most `width` characters; longer words stay whole.
+/// Breaks text at blanks into lines of at most `width` characters; longer words are cut.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
+        let letters: Vec<char> = word.chars().collect();
+        for piece in letters.chunks(width.max(1)) {
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + 1 + letters.len() <= width => {
+                    line.push(' ');
+                    line.extend(piece);
+                }
+                _ => lines.push(piece.iter().collect()),
             }
-            _ => lines.push(word.to_owned()),
         }
     }
     lines
@@ -102,9 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn wraps_at_blanks() {
+    fn wraps_at_blanks_and_cuts_long_words() {
         assert_eq!(wrap("aa bb cc", 5), ["aa bb", "cc"]);
-        assert_eq!(wrap("a-long-word b", 4), ["a-long-word", "b"]);
+        assert_eq!(
+            wrap("x a-long-word b", 4),
+            ["x", "a-lo", "ng-w", "ord", "b"]
+        );
         assert!(wrap("", 10).is_empty());
     }
 }

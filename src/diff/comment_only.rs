@@ -7,11 +7,11 @@ use super::directives::{is_directive, is_rust_doc};
 use super::{Language, Patch};
 use crate::domain::{FileChange, FileStatus};
 use std::ops::ControlFlow;
-use tree_sitter::{Node, ParseOptions, Parser, Tree, TreeCursor};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree, TreeCursor};
 
 /// Largest text of one version, in bytes.
 const MAX_BYTES: usize = 512 * 1024;
-/// How often the parser may report progress before it is stopped (it reports every few hundred steps).
+/// How often the parser may report progress before it is stopped (it reports every hundred steps).
 const MAX_PROGRESS: usize = 200_000;
 /// Comment blocks beyond this many bytes are not searched for directives: they count as code.
 const MAX_COMMENT: usize = 64 * 1024;
@@ -27,6 +27,12 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// So many bytes and no more.
+    #[must_use]
+    pub fn of_bytes(bytes: usize) -> Self {
+        Self(bytes)
+    }
+
     fn spend(&mut self, bytes: usize) -> bool {
         match self.0.checked_sub(bytes) {
             Some(left) => {
@@ -114,7 +120,7 @@ impl<'a> Skeleton<'a> {
             text,
             steps: Vec::new(),
             end: 0,
-            row: 0,
+            row: None,
             comments: Vec::new(),
             cgo: false,
         };
@@ -128,9 +134,10 @@ fn parse(grammar: &tree_sitter::Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
     let mut ticks = 0_usize;
-    let mut progress = |_: &tree_sitter::ParseState| {
+    let mut progress = |state: &ParseState| {
         ticks += 1;
-        if ticks > MAX_PROGRESS {
+        // An error ends the question; recovering from it is the slow part of parsing.
+        if state.has_error() || ticks > MAX_PROGRESS {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -149,9 +156,10 @@ struct Walk<'a> {
     language: Language,
     text: &'a str,
     steps: Vec<Step<'a>>,
-    /// Where the last token or comment ended: byte and row.
+    /// Where the last token or comment ended.
     end: usize,
-    row: usize,
+    /// The row on which the last token ended; `None` before the first, which begins a line in any case.
+    row: Option<usize>,
     /// The run of comments since the last token: first byte, last byte, first row, last row.
     comments: Vec<Comment>,
     /// Go: comments above `import "C"` are C code.
@@ -214,7 +222,7 @@ impl Walk<'_> {
             end: node.end_byte(),
             start_row: node.start_position().row,
             end_row: node.end_position().row,
-            row_before: self.row,
+            row_before: self.row.unwrap_or(0),
             in_macro,
         };
         self.gap(comment.start)?;
@@ -241,10 +249,12 @@ impl Walk<'_> {
             } else {
                 text
             },
-            begins_line: self.language.line_ends_matter() && start != end && row > self.row,
+            begins_line: self.language.line_ends_matter()
+                && start != end
+                && self.row.is_none_or(|last| row > last),
         });
         self.end = self.end.max(end);
-        self.row = self.row.max(node.end_position().row);
+        self.row = self.row.max(Some(node.end_position().row));
         Some(())
     }
 

@@ -31,16 +31,31 @@ pub fn wants_contents(file: &FileChange) -> bool {
     let Ok(patch) = Patch::of(file) else {
         return false;
     };
-    patch.hunks().iter().all(|hunk| {
-        let in_block = hunk
-            .lines()
-            .iter()
-            .any(|line| language.block_marker(line.text()));
-        hunk.lines()
-            .iter()
-            .filter(|line| line.is_change())
-            .all(|line| in_block || language.may_be_comment(line.text()))
-    })
+    patch
+        .hunks()
+        .iter()
+        .all(|hunk| may_be_comments(language, hunk))
+}
+
+/// Can all changed lines of the hunk be comments, blank, or code that only got or lost a comment at its end?
+fn may_be_comments(language: Language, hunk: &Hunk<'_>) -> bool {
+    let lines = hunk.lines();
+    if lines.iter().any(|line| language.block_marker(line.text())) {
+        return true;
+    }
+    let commented: Vec<&str> = lines
+        .iter()
+        .filter(|line| line.is_change() && language.may_be_comment(line.text()))
+        .map(|line| line.text().trim())
+        .collect();
+    lines
+        .iter()
+        .filter(|line| line.is_change() && !language.may_be_comment(line.text()))
+        .all(|line| {
+            commented
+                .iter()
+                .any(|other| other.starts_with(line.text().trim()))
+        })
 }
 
 #[cfg(test)]

@@ -174,7 +174,7 @@ impl Pass<'_> {
                 agent_registry::compile(&file, &mut warnings)
             });
         let paths = match self.find(RULES) {
-            None => Some(PathPolicy::built_in()),
+            None => Some(super::built_in_paths()),
             Some(_) => self.read::<ClassifierRulesFile>(RULES).and_then(|file| {
                 self.show(&file);
                 let paths = PathPolicy::compile(&file.value);

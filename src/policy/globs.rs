@@ -179,7 +179,7 @@ fn check(glob: &str) -> Result<(), Refusal> {
         return refuse(
             "begins with `!`, and lists have no exceptions",
             format!(
-                "put `{rest}` into another list; to match a file whose name begins so write `[!]…`"
+                "put `{rest}` into another list; to match a file whose name begins so write `\\!…`"
             ),
         );
     }
@@ -372,7 +372,7 @@ mod tests {
             "{a/**,b}",
             "*.{pem,key}",
             "a{,.md}",
-            "[!]x",
+            "\\!x",
             "{**/a,b}",
         ] {
             assert!(

@@ -30,6 +30,7 @@ pub use yaml::MAX_BYTES;
 
 use crate::domain::{IdError, RepoName};
 use paths::PathPolicy;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Everything the operator decided, ready to be used.
@@ -90,7 +91,7 @@ impl Policy {
                 slug: env::github_actions(),
                 app_id: None,
             }),
-            paths: PathPolicy::built_in(),
+            paths: built_in_paths(),
             repos: Repos {
                 governance: nowhere.clone(),
                 gated: Vec::new(),
@@ -140,6 +141,12 @@ impl Policy {
         }
         ci
     }
+}
+
+/// The built-in table, compiled once for the whole program.
+fn built_in_paths() -> PathPolicy {
+    static TABLE: LazyLock<PathPolicy> = LazyLock::new(PathPolicy::built_in);
+    TABLE.clone()
 }
 
 /// Is this one of the names that the shipped files carry to be replaced?

@@ -92,6 +92,9 @@ const CORE: [(&str, &[&str]); 9] = [
     ),
 ];
 
+/// Rules that vote whatever stands in the file: switching one off could only make a verdict milder.
+const BUILT_IN: [&str; 3] = ["published_verdict", "empty_pr", "auto_revert_marker"];
+
 /// The core check that a name means.
 fn core(name: &str) -> Option<&'static str> {
     CORE.iter()
@@ -113,6 +116,9 @@ pub(super) fn compile(
             let hint = "C1 to C5 and the rules that protect the gate always run";
             let path = ["disabled", &index.to_string()];
             problems.push(file.problem(&path, message).hint(hint));
+        } else if BUILT_IN.contains(&name.as_str()) {
+            let message = format!("`{name}` is a built-in rule and runs all the same");
+            warnings.push(file.problem(&["disabled", &index.to_string()], message));
         }
     }
     for (name, severity) in &file.value.severity_overrides {

@@ -1,1 +1,138 @@
 use super::*;
+use crate::domain::{Known, RepoName};
+use crate::policy::paths::PathPolicy;
+use crate::policy::{Bot, Owners};
+use proptest::prelude::*;
+
+fn policy() -> Policy {
+    Policy {
+        owners: Owners {
+            logins: vec!["octo-owner".to_owned()],
+            pinned: Vec::new(),
+        },
+        bot: Bot {
+            app_slug: "quadgate-test".to_owned(),
+            repo: repo("octo-org/bot"),
+            repo_id: None,
+        },
+        publisher: None,
+        paths: PathPolicy::built_in(),
+        digest: "sha256:test".to_owned(),
+    }
+}
+
+fn repo(name: &str) -> RepoName {
+    name.parse().expect("a name")
+}
+
+fn facts() -> Facts {
+    let json = format!(
+        r#"{{"repo":"octo-org/widgets","number":1,"base_ref":"main","base_sha":"{0}","head_sha":"{0}","changed_files":1,"commit_count":0,
+            "files":[{{"path":"README.md","status":"modified","additions":1,"patch":"@@ -1 +1,2 @@\n a\n+b"}}]}}"#,
+        "a".repeat(40)
+    );
+    Facts::from_json(json.as_bytes()).expect("facts")
+}
+
+fn voting(quadrant: Quadrant) -> RuleReport {
+    RuleReport {
+        rule: RuleName::built_in("test"),
+        finding: Finding::vote_for(quadrant, "because"),
+    }
+}
+
+fn silent() -> RuleReport {
+    RuleReport {
+        rule: RuleName::built_in("test"),
+        finding: Finding::abstain(),
+    }
+}
+
+fn fold(reports: Vec<RuleReport>) -> Quadrant {
+    Verdict::fold(reports, Vec::new(), String::new()).quadrant()
+}
+
+#[test]
+fn a_rule_that_panics_votes_d_and_the_others_still_run() {
+    const FAILING: Rule = Rule {
+        id: "failing",
+        run: |_, _| panic!("index\nout of bounds"),
+    };
+    let chain = [FAILING, path_classifier_default::RULE];
+    let verdict = evaluate_with(&chain, &facts(), &policy());
+    assert_eq!(verdict.quadrant(), Quadrant::D);
+    assert_eq!(verdict.rules_fired().len(), 2);
+    assert!(verdict.axes().is_some());
+    assert!(
+        verdict
+            .reasoning()
+            .starts_with("failing: the rule failed: index\\nout of bounds"),
+        "{}",
+        verdict.reasoning()
+    );
+}
+
+#[test]
+fn no_votes_are_d() {
+    assert_eq!(fold(Vec::new()), Quadrant::D);
+    assert_eq!(fold(vec![silent(), silent()]), Quadrant::D);
+    assert_eq!(
+        evaluate_with(&[], &facts(), &policy()).quadrant(),
+        Quadrant::D
+    );
+    assert_eq!(
+        evaluate_with(&[empty_pr::RULE], &facts(), &policy()).reasoning(),
+        "no rule voted"
+    );
+}
+
+#[test]
+fn unknown_facts_are_never_empty_ones() {
+    let policy = policy();
+    let unknown = || Known::Unknown("HTTP 502".to_owned());
+    let known = evaluate(&facts(), &policy).quadrant();
+    assert_eq!(known, Quadrant::A);
+    for spoil in [
+        (|facts, cause| facts.files = Known::Unknown(cause)) as fn(&mut Facts, String),
+        |facts, cause| facts.commits = Known::Unknown(cause),
+        |facts, cause| facts.check_runs = Known::Unknown(cause),
+    ] {
+        let mut facts = facts();
+        spoil(&mut facts, "HTTP 502".to_owned());
+        let verdict = evaluate(&facts, &policy);
+        assert_eq!(verdict.quadrant(), Quadrant::D);
+        assert!(
+            verdict.reasoning().contains("HTTP 502"),
+            "{}",
+            verdict.reasoning()
+        );
+    }
+    let mut facts = facts();
+    facts.label_events = unknown();
+    assert_eq!(
+        evaluate(&facts, &policy).quadrant(),
+        Quadrant::A,
+        "a label nobody set decides nothing"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_vote_more_never_lowers_and_order_is_irrelevant(
+        votes in proptest::collection::vec(proptest::option::of(0_usize..4), 0..8),
+        more in 0_usize..4,
+    ) {
+        let report = |vote: &Option<usize>| vote.and_then(|at| Quadrant::ALL.get(at).copied()).map_or_else(silent, voting);
+        let reports: Vec<RuleReport> = votes.iter().map(report).collect();
+        let before = fold(reports.clone());
+        prop_assert_eq!(fold(reports.iter().rev().cloned().collect()), before);
+        let mut grown = reports;
+        grown.push(report(&Some(more)));
+        let after = fold(grown);
+        // Only the D of a chain without votes may give way to the first vote.
+        prop_assert!(after >= before || votes.iter().all(Option::is_none));
+        prop_assert!(after >= *Quadrant::ALL.get(more).expect("four"));
+    }
+}

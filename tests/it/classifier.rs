@@ -1,7 +1,6 @@
 //! The classifier against its case files, and the promises that hold for every input.
 
 use quadgate::domain::{Axes, Facts, FileChange, FileStatus, Known, Quadrant};
-use quadgate::policy::paths::PathPolicy;
 use quadgate::policy::{Bot, Owners, Policy, Publisher};
 use quadgate::rules::{self, Verdict};
 use serde_json::{Value, json};
@@ -399,6 +398,7 @@ fn narrowing_needs_both_paths_and_widening_either() {
 
 #[test]
 fn documents_examples_and_tests_follow_the_protocol() {
+    use Quadrant::{A, B, C, D};
     let edit = |path: &str, status: &str, old: &str, new: &str| {
         let (additions, deletions) = (u64::from(!new.is_empty()), u64::from(!old.is_empty()));
         let mut patch = format!("@@ -1,{} +1,{} @@\n x", deletions + 1, additions + 1);
@@ -411,7 +411,6 @@ fn documents_examples_and_tests_follow_the_protocol() {
         verdict_of(&json!([{"path": path, "status": status, "additions": additions, "deletions": deletions, "patch": patch}]))
             .quadrant()
     };
-    use Quadrant::{A, B, C, D};
     for (path, status, old, new, wanted) in [
         (
             "docs/guide/setup.md",
@@ -585,21 +584,21 @@ mod arbitrary {
             "src/b.rs",
             "examples/b",
         ]));
-        let patch = proptest::option::of(proptest::sample::select(vec![
+        let diff = proptest::option::of(proptest::sample::select(vec![
             "@@ -1 +1 @@\n-a\n+b",
             "@@ -1 +1 @@\n-a\n+smtplib.SMTP()",
             "@@ -1 +1 @@\n-must\n+merge",
             "nonsense",
             "@@ -1,9 +1 @@\n-a",
         ]));
-        (path, status, previous, patch, 0_u64..3).prop_map(
-            |(path, status, previous, patch, count)| FileChange {
+        (path, status, previous, diff, 0_u64..3).prop_map(
+            |(path, status, previous, diff, count)| FileChange {
                 path: path.to_owned(),
                 previous_path: previous.map(str::to_owned),
                 status: FileStatus::from(status.to_owned()),
                 additions: count,
                 deletions: count.min(1),
-                patch: patch.map(str::to_owned),
+                patch: diff.map(str::to_owned),
                 base_content: None,
                 head_content: None,
             },

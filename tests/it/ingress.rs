@@ -76,7 +76,7 @@ impl Server {
     pub async fn send(&self, request: Request<Body>) -> Reply {
         let router = match request.uri().path() {
             "/readyz" | "/metrics" => &self.operators,
-            _ => &self.routers,
+            _ => &self.router,
         };
         let response = router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();

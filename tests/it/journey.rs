@@ -177,7 +177,7 @@ async fn a_new_head_with_another_quadrant_supersedes_the_issue() {
     let old_head = world.github.pull(REPO, number).head_sha;
     world
         .github
-        .force_push(REPO, number, "Tidy instead", &files);
+        .force_push(REPO, number, &["Tidy instead"], &files);
     world.settle().await;
 
     let second = world.issue();

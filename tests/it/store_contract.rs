@@ -88,6 +88,7 @@ pub fn state(number: u64, head: char, issue: Option<u64>) -> PullState {
             opened_at: at(1),
         }),
         issue_refused: None,
+        answered: None,
         closed: false,
     }
 }
