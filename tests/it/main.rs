@@ -15,3 +15,4 @@ mod classifier_trailers;
 mod inbox;
 mod inbox_marker;
 mod plan;
+mod plan_passive;
