@@ -21,7 +21,7 @@ pub(super) struct Words {
     /// The whole comment is `APPROVE`.
     pub approve_alone: bool,
     /// What a reader sees, where it is nothing but words (quotes and invisible parts left out).
-    pub words_only: Option<String>,
+    pub said_only: Option<String>,
 }
 
 /// Reads a comment; `None` when it is longer than any comment on GitHub.
@@ -196,7 +196,7 @@ impl<'a> Scan<'a> {
     fn finish(mut self) -> Words {
         let whole = self.source.trim_matches([' ', '\t', '\r', '\n']);
         self.found.approve_alone = whole == "APPROVE" && self.found.approve_lines == 1;
-        self.found.words_only = self.only_words.then_some(self.seen);
+        self.found.said_only = self.only_words.then_some(self.seen);
         self.found
     }
 }

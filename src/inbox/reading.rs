@@ -198,7 +198,7 @@ fn read_words(body: &str) -> Read {
         near,
         approve_lines,
         approve_alone,
-        words_only,
+        said_only,
     }) = words(body)
     else {
         return Read::new(Reading::Ignored, Why::TooLong);
@@ -216,7 +216,7 @@ fn read_words(body: &str) -> Read {
         }
         Some((only, _)) => Read::new(*only, Why::Command),
         None if approve_lines > 0 => clarify(Why::ApproveNotAlone),
-        None if words_only.is_some_and(|text| is_assent(&text)) => clarify(Why::Assent),
+        None if said_only.is_some_and(|text| is_assent(&text)) => clarify(Why::Assent),
         None => Read::new(Reading::Ignored, Why::NoCommand),
     }
 }

@@ -252,19 +252,19 @@ pub fn resolve(signals: &[Signal], owners: &Owners, ballot: Ballot<'_>, head: &S
         impostors: Vec::new(),
         ignored: 0,
     };
-    let mut heard: Vec<Heard<'_>> = signals
+    let mut words: Vec<Heard<'_>> = signals
         .iter()
         .filter_map(|signal| hear(signal, owners, &mut resolution))
         .collect();
-    heard.sort_by_key(|heard| std::cmp::Reverse((heard.at, heard.word.care())));
-    resolution.outcome = newest(&heard, ballot, head);
+    words.sort_by_key(|heard| std::cmp::Reverse((heard.at, heard.word.care())));
+    resolution.outcome = newest(&words, ballot, head);
     resolution
 }
 
-fn newest(heard: &[Heard<'_>], ballot: Ballot<'_>, head: &Sha) -> Resolved {
+fn newest(words: &[Heard<'_>], ballot: Ballot<'_>, head: &Sha) -> Resolved {
     let mut refused = Resolved::Nothing;
-    let newest_at = heard.first().map(|heard| heard.at);
-    for word in heard {
+    let newest_at = words.first().map(|first| first.at);
+    for word in words {
         let choice = match word.word {
             Word::Says(choice) => choice,
             Word::Unclear => return refused,
@@ -277,7 +277,7 @@ fn newest(heard: &[Heard<'_>], ballot: Ballot<'_>, head: &Sha) -> Resolved {
                     Choice::ApproveA | Choice::Defer | Choice::Reject => choice,
                 });
                 let torn = rival != word.word
-                    && heard
+                    && words
                         .iter()
                         .any(|other| other.word == rival && Some(other.at) == newest_at);
                 return if torn {
@@ -308,12 +308,12 @@ fn newest(heard: &[Heard<'_>], ballot: Ballot<'_>, head: &Sha) -> Resolved {
 }
 
 fn honour(
-    heard: &Heard<'_>,
+    word: &Heard<'_>,
     choice: Choice,
     ballot: Ballot<'_>,
     head: &Sha,
 ) -> Result<Answer, Unhonoured> {
-    let (asked, nonce) = match (heard.head, ballot) {
+    let (asked, nonce) = match (word.head, ballot) {
         (Some(check_run), _) => (check_run, None),
         (None, Ballot::Issue(Ok(sealed))) => (sealed.head(), Some(sealed.nonce().to_owned())),
         (None, Ballot::Issue(Err(error))) => return Err(Unhonoured::Integrity(*error)),
@@ -326,9 +326,9 @@ fn honour(
     }
     Ok(Answer {
         choice,
-        by: heard.by.clone(),
-        from: heard.from.clone(),
-        at: heard.at,
+        by: word.by.clone(),
+        from: word.from.clone(),
+        at: word.at,
         head: head.clone(),
         nonce,
     })

@@ -164,11 +164,11 @@ fn decide<'a>(input: &'a EvaluationInput<'a>) -> Decision<'a> {
         input.verdict.quadrant(),
         answered.as_ref().map(|a| a.choice),
     ) {
-        (Quadrant::A, _) => None,
         (Quadrant::B, _) => Some(IssueKind::AuditB),
         (Quadrant::C, _) => Some(IssueKind::AuditC),
         (Quadrant::D, None | Some(Choice::Defer)) => Some(IssueKind::PendingOwner),
-        (Quadrant::D, Some(Choice::ApproveA | Choice::ApproveB | Choice::Reject)) => None,
+        (Quadrant::A, _)
+        | (Quadrant::D, Some(Choice::ApproveA | Choice::ApproveB | Choice::Reject)) => None,
     };
     Decision {
         input,
@@ -296,11 +296,10 @@ fn state_after(decision: &Decision<'_>, check_digest: String) -> PullState {
     });
     let issue_refused = match (decision.opens(), input.issues) {
         (Some(_), Issues::Unavailable(reason)) => Some(reason.to_owned()),
-        (Some(_), Issues::In(_)) => None,
         (None, _) if decision.wanted.is_some() && issue.is_none() => {
             input.prior.and_then(|prior| prior.issue_refused.clone())
         }
-        (None, _) => None,
+        (Some(_), Issues::In(_)) | (None, _) => None,
     };
     PullState {
         repo: input.repo.clone(),

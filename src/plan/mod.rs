@@ -8,12 +8,14 @@ mod deciding;
 mod evaluation;
 mod key;
 pub mod labels;
+mod passive;
 pub mod render;
 mod settle;
 
 pub use closed::{ClosedInput, closed};
 pub use evaluation::{EvaluationInput, Issues, evaluation};
 pub use key::check_run as check_run_key;
+pub use passive::{PassiveInput, passive_close};
 pub use settle::settle;
 
 use crate::audit::EntryDraft;

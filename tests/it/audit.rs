@@ -226,7 +226,7 @@ fn every_edit_deletion_swap_and_cut_is_found_at_its_line() {
     let lines: Vec<&str> = text.lines().collect();
     let found = |lines: &[&str]| {
         let changed = tempfile::tempdir().unwrap();
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = lines.join("\n") + "\n";
         fs::write(active(changed.path()), text).unwrap();
         finding(changed.path(), Some(&last))
     };

@@ -27,7 +27,7 @@ enum End {
     /// A line end.
     Clean,
     /// A whole entry without its line end.
-    NoLineEnd(u64),
+    Unterminated(u64),
     /// Bytes from this offset on are no entry.
     Torn(u64),
 }
@@ -37,7 +37,7 @@ pub(super) fn read_and_repair(path: &Path, warnings: &mut Vec<Warning>) -> io::R
     let (mut contents, end) = read(path)?;
     match end {
         End::Clean => {}
-        End::NoLineEnd(seq) => {
+        End::Unterminated(seq) => {
             let mut file = OpenOptions::new().append(true).open(path)?;
             file.write_all(b"\n")?;
             file.sync_all()?;
@@ -84,7 +84,7 @@ fn read(path: &Path) -> io::Result<(Contents, End)> {
             if !(link.sound && continues(decisions.last(), &link)) {
                 continue;
             }
-            end = End::NoLineEnd(link.at.seq);
+            end = End::Unterminated(link.at.seq);
         }
         readable_to = line.end;
         decisions.push(link);

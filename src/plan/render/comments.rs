@@ -56,6 +56,16 @@ pub fn closed(
     keyed(&fill(template, &[("pr", &pr(repo, number))]), key)
 }
 
+/// Left on a B or C Issue whose time has come.
+#[must_use]
+pub fn passively_closed(hours: u64, key: &str, language: Language) -> String {
+    let values = [("hours", hours.to_string())];
+    let values = values
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_str()));
+    keyed(&fill(language.texts().passively_closed, &values), key)
+}
+
 /// The answer to a comment that is nearly an answer: the exact ones that count.
 #[must_use]
 pub fn clarification(why: Why, key: &str, language: Language) -> String {

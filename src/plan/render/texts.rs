@@ -106,6 +106,7 @@ pub(crate) struct Texts {
     pub superseded: &'static str,
     pub merged: &'static str,
     pub closed: &'static str,
+    pub passively_closed: &'static str,
     pub clarification: &'static str,
     pub why_near: &'static str,
     pub why_several: &'static str,

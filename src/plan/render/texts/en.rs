@@ -99,6 +99,7 @@ pub(super) static TEXTS: Texts = Texts {
     superseded: "Closed: {pr} was decided anew. It is **{quadrant}** at head `{head}` into {base}. Answers given here no longer count.",
     merged: "Closed: {pr} was merged.",
     closed: "Closed: {pr} was closed without a merge, so there is nothing left to answer.",
+    passively_closed: "Closed by itself: {hours} hours have passed and no owner commented.",
     clarification: "`BLOCKED_CLARIFICATION`: nothing was approved, because this comment is not exactly one of the answers that count ({why}).\n\nThese do, each as a line of its own:\n\n- `/approve A` approve as proposed\n- `/approve B` approve with the alternate in the description\n- `/approve C` defer\n- `/reject` close the pull request\n\n`APPROVE` as the whole comment, 👍 and 👎 on the Issue count as well.",
     why_near: "a line begins like a command and is not exactly one",
     why_several: "it gives several different answers",

@@ -99,6 +99,7 @@ pub(super) static TEXTS: Texts = Texts {
     superseded: "닫음: {pr}이(가) 새로 결정되었습니다. head `{head}`, 대상 {base}에서 **{quadrant}**입니다. 여기에 한 답은 더 이상 유효하지 않습니다.",
     merged: "닫음: {pr}이(가) 머지되었습니다.",
     closed: "닫음: {pr}이(가) 머지 없이 닫혀 답할 것이 남아 있지 않습니다.",
+    passively_closed: "스스로 닫힘: {hours}시간 동안 오너의 댓글이 없었습니다.",
     clarification: "`BLOCKED_CLARIFICATION`: 이 댓글은 인정되는 답과 정확히 일치하지 않아 아무것도 승인되지 않았습니다 ({why}).\n\n다음을 한 줄로 쓰면 인정됩니다:\n\n- `/approve A` 제안된 대로 승인\n- `/approve B` 설명에 적힌 대안으로 승인\n- `/approve C` 보류\n- `/reject` PR을 닫음\n\n댓글 전체가 `APPROVE`인 경우와 Issue에 단 👍, 👎도 인정됩니다.",
     why_near: "명령처럼 시작하지만 정확한 명령이 아닌 줄이 있음",
     why_several: "서로 다른 답이 여럿 있음",
