@@ -84,6 +84,9 @@ pub enum WorkError {
         /// When the next one may go out.
         wait: Duration,
     },
+    /// GitHub still shows the head from before the one it announced.
+    #[error("GitHub still shows the head from before the one it announced")]
+    Behind,
     /// The head moved while it was looked at; start over.
     #[error("the head moved while facts were read")]
     Moved,
@@ -212,7 +215,7 @@ impl Bench {
                 return Ok(());
             }
             WorkError::Store(_) | WorkError::Audit(_) => (true, None),
-            WorkError::Moved => (true, Some(Duration::ZERO)),
+            WorkError::Moved | WorkError::Behind => (true, None),
             WorkError::Capped { wait, .. } => (true, Some(*wait)),
             WorkError::Broken(_) => (false, None),
         };

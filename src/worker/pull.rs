@@ -13,10 +13,9 @@ use crate::store::{Claim, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How often the pull request is read again while GitHub still shows the head from before an announced one.
-const LAG_READS: u64 = 2;
+const LAG_READS: u32 = 2;
 
 impl Bench {
     /// Looks at a pull request and makes true what follows.
@@ -121,7 +120,7 @@ impl Bench {
             .await
     }
 
-    /// The pull request as GitHub shows it, read again while it shows less than a webhook has announced.
+    /// The pull request as GitHub shows it. While it shows less than a webhook has announced, it is read again later.
     async fn read_pull(
         &self,
         claim: &Claim,
@@ -129,25 +128,14 @@ impl Bench {
         number: PullNumber,
         prior: Option<&PullState>,
     ) -> Result<PullView, WorkError> {
-        let mut pull = self.github.pull(repo, number).await?;
+        let pull = self.github.pull(repo, number).await?;
         // Only a head that we knew before the announcement can be stale; any other is newer than what was announced.
-        let stale = |pull: &PullView| {
-            let announced = claim.announced.last().map(|(sha, _)| sha);
-            let known = prior.map(|prior| &prior.head_sha);
-            pull.open
-                && announced.is_some_and(|sha| *sha != pull.head.sha)
-                && known == Some(&pull.head.sha)
-        };
-        for read in 1..=LAG_READS {
-            if !stale(&pull) {
-                break;
-            }
-            tracing::debug!(
-                head = pull.head.sha.short(),
-                "GitHub shows an older head than it announced"
-            );
-            self.clock.sleep(Duration::from_secs(read)).await;
-            pull = self.github.pull(repo, number).await?;
+        let announced = claim.announced.last().map(|(sha, _)| sha);
+        let stale = pull.open
+            && announced.is_some_and(|sha| *sha != pull.head.sha)
+            && prior.is_some_and(|prior| prior.head_sha == pull.head.sha);
+        if stale && claim.attempts < LAG_READS {
+            return Err(WorkError::Behind);
         }
         Ok(pull)
     }

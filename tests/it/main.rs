@@ -7,13 +7,6 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice
-//! Integration tests: one binary, one module a topic.
-// The lints are for the product; a test that meets the unexpected shall panic, in its helper functions too.
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used
 )]
 
 mod architecture;
@@ -39,10 +32,8 @@ mod inbox_marker;
 mod ingress;
 mod ingress_events;
 mod journey;
+mod plan;
+mod plan_passive;
 mod store_contract;
 mod store_sqlite;
 mod world;
-mod inbox;
-mod inbox_marker;
-mod plan;
-mod plan_passive;

@@ -182,13 +182,26 @@ impl World {
         self.serve().await.expect("the server starts again");
     }
 
-    /// Sends every waiting webhook and works until nothing is due and nothing waits.
+    /// Sends every waiting webhook and works until nothing is due and nothing waits. What is due within ten seconds is
+    /// waited for by moving the clocks.
     pub async fn settle(&self) {
         for _round in 0..50 {
             self.github.deliver_all(&self.webhook_url()).await;
             self.work().await;
-            if self.github.waiting_deliveries() == 0 {
-                return;
+            if self.github.waiting_deliveries() > 0 {
+                continue;
+            }
+            let due = self
+                .app()
+                .bench()
+                .store
+                .next_due()
+                .await
+                .expect("the store works");
+            let wait = due.map(|due| due.since(self.clock.now()));
+            match wait {
+                Some(wait) if wait <= Duration::from_secs(10) => self.advance(wait),
+                Some(_) | None => return,
             }
         }
         panic!("the server and GitHub keep answering each other");

@@ -188,7 +188,8 @@ fn triggers(
         (Event::CheckRun, "created" | "completed") if check_name(payload) == Some(JUDGMENT) => {
             check_run_pulls(payload, repo)
         }
-        (Event::CheckSuite, "requested" | "rerequested") => check_suite_pulls(payload, repo),
+        // `requested` comes with every push and says nothing that `pull_request` does not; the sweep covers a lost one.
+        (Event::CheckSuite, "rerequested") => check_suite_pulls(payload, repo),
 
         (Event::IssueComment, _) if is_own_comment(payload, own) => return Err(Ignored::OwnEcho),
         (Event::IssueComment, "created" | "edited" | "deleted")
