@@ -24,7 +24,7 @@ pub use client::GitHub;
 pub use config::{ClientConfig, ClientError, ReadRetry, Timeouts};
 pub use error::{ApiError, CLOCK_TOLERANCE};
 pub use observer::{CallOutcome, NoObserver, Observer, RateLeft};
-pub use read::{
+pub use read::{GroupCommit, 
     AppView, Comment, DeliveryAttempt, FactsRead, FailedDelivery, InstallationView, IssueView,
     PullView, Reaction, RepoView, Wants,
 };
