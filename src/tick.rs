@@ -3,7 +3,9 @@
 //! Level-triggered: it looks at what is, puts to work what was missed, and asks nothing of the past. Its cost is in
 //! `docs/inbox.md`: one conditional request a tick for each hundred open D Issues of a repository.
 
-use crate::domain::{IssueKind, IssueNumber, IssueRef, PullState, RepoId, RepoRef, Subject, Trigger};
+use crate::domain::{
+    IssueKind, IssueNumber, IssueRef, PullState, RepoId, RepoRef, Subject, Trigger,
+};
 use crate::github::{ApiError, IssueView};
 use crate::plan::labels;
 use crate::worker::{Bench, WorkError, passive, shown};

@@ -24,9 +24,9 @@ pub use client::GitHub;
 pub use config::{ClientConfig, ClientError, ReadRetry, Timeouts};
 pub use error::{ApiError, CLOCK_TOLERANCE};
 pub use observer::{CallOutcome, NoObserver, Observer, RateLeft};
-pub use read::{GroupCommit, 
-    AppView, Comment, DeliveryAttempt, FactsRead, FailedDelivery, InstallationView, IssueView,
-    PullView, Reaction, RepoView, Wants,
+pub use read::{
+    AppView, Comment, DeliveryAttempt, FactsRead, FailedDelivery, GroupCommit, InstallationView,
+    IssueView, PullView, Reaction, RepoView, Wants,
 };
 pub use transport::Proxy;
 pub use write::Seen;

@@ -181,9 +181,9 @@ impl Bench {
             (Some(Quadrant::D), Some(Choice::Reject)) => {
                 Err(format!("#{number} is D and was rejected"))
             }
-            (Some(Quadrant::D), Some(Choice::Defer) | None) => Err(format!(
-                "#{number} is D and no owner has approved its head"
-            )),
+            (Some(Quadrant::D), Some(Choice::Defer) | None) => {
+                Err(format!("#{number} is D and no owner has approved its head"))
+            }
         })
     }
 }

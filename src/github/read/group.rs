@@ -43,7 +43,10 @@ impl GitHub {
             .into_iter()
             .map(|commit| {
                 let parents = need(NAME, commit.parents, "parents")?;
-                let message = commit.said.and_then(|said| said.message).unwrap_or_default();
+                let message = commit
+                    .said
+                    .and_then(|said| said.message)
+                    .unwrap_or_default();
                 Ok(GroupCommit {
                     sha: sha(NAME, commit.sha, "sha")?,
                     parents: parents
