@@ -10,8 +10,9 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Longer answers (the files of large pull requests) are not kept: they change with each head anyhow.
-const LONGEST: usize = 256 * 1024;
+/// Longer answers (the files of large pull requests) are not kept: they change with each head anyhow. A page of a
+/// hundred Issues with their texts, which each tick asks for, is to fit.
+const LONGEST: usize = 1024 * 1024;
 /// All kept answers together.
 const ROOM: usize = 32 * 1024 * 1024;
 

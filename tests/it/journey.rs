@@ -91,7 +91,7 @@ async fn each_quadrant_gets_its_check_run_issue_and_audit_line() {
             "GitHub is a witness of the log"
         );
     }
-    assert_eq!(world.log().len(), 4);
+    assert_eq!(world.log_of("classification").len(), 4);
     world.assert_clean().await;
 }
 

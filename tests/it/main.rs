@@ -35,6 +35,7 @@ mod ingress;
 mod ingress_events;
 mod journey;
 mod merge_groups;
+mod model;
 mod plan;
 mod plan_passive;
 mod store_contract;

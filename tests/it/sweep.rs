@@ -128,7 +128,7 @@ async fn the_tick_costs_one_conditional_request_for_a_hundred_issues() {
         sweep(&world).await;
         let made = world.github.requests();
         assert_eq!(made.len(), 1, "{open} open Issues: {made:?}");
-        assert_eq!(made[0].status, 304, "free of rate");
+        assert_eq!(made[0].status, 304, "{open} open Issues: free of rate");
     }
     world.assert_clean().await;
 }
