@@ -320,21 +320,20 @@ impl<'a> PathForms<'a> {
     /// Prepares a path as GitHub lists it.
     #[must_use]
     pub fn of(path: &'a str) -> Self {
+        if is_ordinary(path) {
+            return Self {
+                exact: Some(Cow::Borrowed(path)),
+                folded: path.to_ascii_lowercase(),
+                cleaned: None,
+            };
+        }
         let odd =
             path.contains('\\') || path.split('/').any(|part| matches!(part, "" | "." | ".."));
-        let exact = (!odd).then(|| {
-            if path.is_ascii() {
-                Cow::Borrowed(path)
-            } else {
-                Cow::Owned(path.nfc().collect())
-            }
-        });
         let folded = fold(path);
-        let cleaned = needs_cleaning(path).then(|| clean(&folded)).flatten();
         Self {
-            exact,
+            exact: (!odd).then(|| Cow::Owned(path.nfc().collect())),
+            cleaned: clean(&folded),
             folded,
-            cleaned,
         }
     }
 
@@ -359,12 +358,17 @@ fn fold(text: &str) -> String {
         .collect()
 }
 
-fn needs_cleaning(path: &str) -> bool {
-    !path.is_ascii()
-        || path.contains('\\')
-        || path
-            .split('/')
-            .any(|part| part.is_empty() || part.ends_with(['.', ' ']))
+/// Almost every path: ASCII, no backslash, no component that is empty or ends with a dot or a blank.
+fn is_ordinary(path: &str) -> bool {
+    let mut before = b'/';
+    for byte in path.bytes().chain([b'/']) {
+        let ends_oddly = byte == b'/' && matches!(before, b'/' | b'.' | b' ');
+        if !byte.is_ascii() || byte == b'\\' || ends_oddly {
+            return false;
+        }
+        before = byte;
+    }
+    true
 }
 
 /// What the path becomes where a file system ignores invisible characters (HFS+), drops trailing dots and

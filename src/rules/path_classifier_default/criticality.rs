@@ -63,7 +63,7 @@ impl Reader<'_> {
             | FileStatus::Unchanged
             | FileStatus::Other(_) => false,
         };
-        if removed || typo_only(subject.file) {
+        if removed || only_a_typo(subject) {
             return None;
         }
         let untouched = subject.file.additions == 0 && subject.file.deletions == 0;
@@ -93,6 +93,11 @@ impl Reader<'_> {
     }
 }
 
+fn only_a_typo(subject: &Subject<'_>) -> bool {
+    let patch = subject.patch.as_ref();
+    patch.is_ok_and(|patch| typo_only(subject.file, patch))
+}
+
 /// Lists that no kind of edit, or only a typo, gets around.
 fn named_critical(subject: &Subject<'_>) -> Option<Judged<Criticality>> {
     if let Some(entry) = subject.widened(Widening::Critical) {
@@ -106,7 +111,7 @@ fn named_critical(subject: &Subject<'_>) -> Option<Judged<Criticality>> {
         return (!new).then(|| critical(format!("append_only: {entry} (not new)")));
     }
     let entry = subject.widened(Widening::Doctrine)?;
-    Some(if typo_only(subject.file) {
+    Some(if only_a_typo(subject) {
         non_critical(format!("typo-only edit of doctrine: {entry}"))
     } else {
         critical(format!("doctrine: {entry}"))
