@@ -133,10 +133,7 @@ async fn serve(github: &FakeGitHub, dir: &Path) -> Anything<App> {
     let files = [
         file("owner.yml", "github_login: octo-owner\n"),
         file("projects.yml", &projects),
-        file(
-            "env.yml",
-            "bot_app_slug: quadgate\nallow_no_ci: true\n",
-        ),
+        file("env.yml", "bot_app_slug: quadgate\nallow_no_ci: true\n"),
         file("server.yml", &server),
     ];
     let loaded = settings::load_files("demo", &files).map_err(|problems| {
