@@ -3,5 +3,6 @@
 #![forbid(unsafe_code)]
 
 pub mod domain;
+pub mod evidence;
 pub mod policy;
 pub mod rules;

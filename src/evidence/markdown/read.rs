@@ -1,0 +1,584 @@
+//! From Markdown to the ledger: which lines belong to which section.
+
+use super::blocks::{Kind, Lines, Node, nodes};
+use super::{checkpoint, entries, label};
+use crate::evidence::entry::Kind as EntryKind;
+use crate::evidence::ledger::{Extra, Ledger, Remark, RiskSection, Span};
+use crate::evidence::sections::{Named, Section, named};
+use crate::evidence::text::{Item, Place, Text, fold, is_none_word};
+use crate::evidence::words::{Risk, Stated, Vocabulary};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Reads a ledger. Whatever the text is, there is a ledger; what it lacks is for the judgement to say.
+#[must_use]
+pub fn read(source: &str) -> Ledger {
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+    let source: Cow<'_, str> = if source.contains('\r') {
+        source.replace("\r\n", "\n").replace('\r', "\n").into()
+    } else {
+        source.into()
+    };
+    let lines = Lines::of(&source);
+    let (front, body_from) = front_matter(&source, &lines);
+    let mut split = Split::default();
+    split.nodes(front);
+    split.nodes(nodes(&source, body_from, &lines));
+    split.finish(&source)
+}
+
+/// The lines of a YAML front matter, as lines of the preamble, and where the body begins.
+fn front_matter(source: &str, lines: &Lines<'_>) -> (Vec<Node>, usize) {
+    let Some(rest) = source.strip_prefix("---\n") else {
+        return (Vec::new(), 0);
+    };
+    let Some(length) = rest
+        .find("\n---\n")
+        .or_else(|| rest.strip_suffix("\n---").map(str::len))
+    else {
+        return (Vec::new(), 0);
+    };
+    let mut found = Vec::new();
+    let mut offset = "---\n".len();
+    for line in rest.get(..length).unwrap_or_default().split('\n') {
+        if !line.trim().is_empty() {
+            found.push(Node {
+                kind: Kind::Line {
+                    depth: 0,
+                    opens: true,
+                },
+                text: Text::new(line).as_str().to_owned(),
+                at: lines.place(offset),
+                bytes: offset..offset + line.len(),
+            });
+        }
+        offset += line.len() + 1;
+    }
+    (found, (offset + "---\n".len()).min(source.len()))
+}
+
+/// Where the lines that come next belong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Preamble,
+    Known(Section),
+    Header,
+    Gaps,
+    Extra,
+}
+
+struct Split {
+    ledger: Ledger,
+    target: Target,
+    level: u8,
+    sections: BTreeMap<Section, Vec<Node>>,
+    /// The labelled line of a header that may go on below it.
+    open: Option<(Section, u8)>,
+    /// Heading and start of the body of the extra that is open, and its end once known.
+    extras: Vec<(Text, usize, Option<usize>)>,
+}
+
+impl Default for Split {
+    fn default() -> Self {
+        Self {
+            ledger: Ledger::default(),
+            target: Target::Preamble,
+            level: 0,
+            sections: BTreeMap::new(),
+            open: None,
+            extras: Vec::new(),
+        }
+    }
+}
+
+impl Split {
+    fn nodes(&mut self, nodes: Vec<Node>) {
+        for node in nodes {
+            match node.kind {
+                Kind::Heading(level) => self.heading(level, node),
+                Kind::Item(_) | Kind::Line { .. } | Kind::Row { .. } | Kind::Code => {
+                    self.body(node);
+                }
+            }
+        }
+    }
+
+    fn heading(&mut self, level: u8, node: Node) {
+        let found = label::split(&node.text).filter(|found| found.clear);
+        let (name, value) = match (named(&node.text), found) {
+            (Some(name), _) => (Some(name), ""),
+            (None, Some(found)) => (named(found.label), found.value),
+            (None, None) => (None, ""),
+        };
+        if let Target::Known(section) = self.target {
+            if level > self.level && (owns(section, &node.text) || name.is_none()) {
+                return self.sections.entry(section).or_default().push(node);
+            }
+            if level > self.level && name == Some(Named::One(section)) {
+                return;
+            }
+        }
+        match name {
+            Some(name) => self.begin_known(name, value, level, &node),
+            None => self.begin_unknown(level, &node),
+        }
+    }
+
+    fn begin_known(&mut self, name: Named, value: &str, level: u8, node: &Node) {
+        self.end_span(node.bytes.start);
+        self.level = level;
+        self.open = None;
+        self.target = match name {
+            Named::One(section) => {
+                self.span(section, node.at, Some(node.bytes.start));
+                if !value.is_empty() {
+                    self.line(section, value, node);
+                }
+                Target::Known(section)
+            }
+            Named::Header => Target::Header,
+            Named::Gaps => Target::Gaps,
+        };
+    }
+
+    fn begin_unknown(&mut self, level: u8, node: &Node) {
+        let untitled = self.ledger.title.is_empty() && self.sections.is_empty();
+        if self.target == Target::Preamble && level == 1 && untitled {
+            self.ledger.title = Text::new(&node.text);
+            return;
+        }
+        if self.target == Target::Extra && level > self.level.max(2) {
+            return; // part of the extra's body
+        }
+        self.end_span(node.bytes.start);
+        self.level = level;
+        self.target = Target::Extra;
+        self.extras
+            .push((Text::new(&node.text), node.bytes.end, None));
+    }
+
+    fn body(&mut self, node: Node) {
+        match self.target {
+            Target::Known(section) => self.sections.entry(section).or_default().push(node),
+            Target::Extra => {}
+            Target::Preamble | Target::Header | Target::Gaps => self.labelled(node),
+        }
+    }
+
+    /// A line of the preamble, the header or the gaps: routed by its label.
+    fn labelled(&mut self, node: Node) {
+        match &node.kind {
+            Kind::Row {
+                head,
+                header,
+                cells,
+            } => {
+                let (head, header, cells) = (*head, header.clone(), cells.clone());
+                self.labelled_row(head, &header, &cells, &node);
+            }
+            Kind::Item(depth) | Kind::Line { depth, .. } => {
+                let depth = *depth;
+                let new_block = matches!(node.kind, Kind::Line { opens: true, .. });
+                if let Some((section, value)) = section_label(&node.text) {
+                    self.span(section, node.at, None);
+                    if !value.is_empty() {
+                        self.line(section, value, &node);
+                    }
+                    self.open = Some((section, depth));
+                    return;
+                }
+                match self.open {
+                    Some((section, above))
+                        if !new_block
+                            && (depth > above || matches!(node.kind, Kind::Line { .. })) =>
+                    {
+                        self.sections.entry(section).or_default().push(node);
+                    }
+                    Some(_) | None => self.unlabelled(node),
+                }
+            }
+            Kind::Code => match self.open {
+                Some((section, _)) => self.sections.entry(section).or_default().push(node),
+                None => self.ledger.preamble.push(Text::new(&node.text)),
+            },
+            Kind::Heading(_) => {}
+        }
+    }
+
+    fn unlabelled(&mut self, node: Node) {
+        self.open = None;
+        if self.target == Target::Gaps {
+            if is_none_word(&node.text) {
+                for section in [
+                    Section::Limitations,
+                    Section::Missing,
+                    Section::Conflicting,
+                    Section::Unresolved,
+                ] {
+                    self.line(section, &node.text, &node);
+                }
+            } else {
+                self.sections
+                    .entry(Section::Limitations)
+                    .or_default()
+                    .push(node);
+            }
+        } else if !node.text.is_empty() {
+            self.ledger.preamble.push(Text::new(&node.text));
+        }
+    }
+
+    fn labelled_row(&mut self, head: bool, header: &[String], cells: &[String], node: &Node) {
+        let across = header.iter().filter(|cell| named(cell).is_some()).count() >= 2;
+        if across {
+            for (label, value) in header.iter().zip(cells).filter(|_| !head) {
+                if let (Some(Named::One(section)), false) = (named(label), value.is_empty()) {
+                    self.span(section, node.at, None);
+                    self.line(section, value, node);
+                }
+            }
+            return;
+        }
+        if let [label, value] = cells
+            && let Some(Named::One(section)) = named(label)
+        {
+            self.span(section, node.at, None);
+            return self.line(section, value, node);
+        }
+        if !head && self.target != Target::Gaps {
+            self.ledger.preamble.push(Text::new(&cells.join(" — ")));
+        }
+    }
+
+    /// Makes `text` a line of a section.
+    fn line(&mut self, section: Section, text: &str, node: &Node) {
+        self.sections.entry(section).or_default().push(Node {
+            kind: Kind::Item(1),
+            text: text.to_owned(),
+            at: node.at,
+            bytes: node.bytes.clone(),
+        });
+    }
+
+    fn span(&mut self, section: Section, at: Place, start: Option<usize>) {
+        let bytes = start.map(|start| start..usize::MAX);
+        self.ledger.spans.0.push(Span { section, at, bytes });
+    }
+
+    fn end_span(&mut self, end: usize) {
+        let open_span = self
+            .ledger
+            .spans
+            .0
+            .iter_mut()
+            .filter_map(|span| span.bytes.as_mut());
+        for bytes in open_span.filter(|bytes| bytes.end == usize::MAX) {
+            bytes.end = end;
+        }
+        if let Some((_, _, open @ None)) = self.extras.last_mut() {
+            *open = Some(end);
+        }
+    }
+
+    fn finish(mut self, source: &str) -> Ledger {
+        self.end_span(source.len());
+        for (heading, start, end) in std::mem::take(&mut self.extras) {
+            let body = source
+                .get(start..end.unwrap_or(source.len()))
+                .unwrap_or_default();
+            let body = trim_blank_lines(body).to_owned();
+            self.ledger.extras.push(Extra { heading, body });
+        }
+        for (section, nodes) in std::mem::take(&mut self.sections) {
+            fill(&mut self.ledger, section, &nodes);
+        }
+        id_from_title(&mut self.ledger);
+        self.ledger
+    }
+}
+
+/// Does the sub-heading name a field of the section it stands in?
+fn owns(section: Section, text: &str) -> bool {
+    if section == Section::Checkpoint {
+        return checkpoint::owns_heading(text);
+    }
+    section == Section::Risk && matches!(risk_label(text), Some(RiskLabel::Reason))
+}
+
+fn section_label(line: &str) -> Option<(Section, &str)> {
+    let found = label::split(line)?;
+    match named(found.label)? {
+        Named::One(section) => Some((section, found.value)),
+        Named::Header | Named::Gaps => None,
+    }
+}
+
+fn trim_blank_lines(body: &str) -> &str {
+    let mut rest = body.trim_end();
+    while let Some((first, after)) = rest.split_once('\n') {
+        if !first.trim().is_empty() {
+            break;
+        }
+        rest = after;
+    }
+    rest
+}
+
+/// `# Evidence ledger: add-login` names the change where nothing else does.
+fn id_from_title(ledger: &mut Ledger) {
+    if ledger.change_id.is_some() {
+        return;
+    }
+    let title = ledger.title.as_str();
+    let Some((before, after)) = [": ", "：", " — ", " – "]
+        .into_iter()
+        .find_map(|sign| title.split_once(sign))
+    else {
+        return;
+    };
+    let before = fold(before);
+    if before.ends_with("ledger") || before.ends_with("원장") {
+        let id = bare(after);
+        if !id.is_empty() {
+            ledger.change_id = Some(Item::from(id));
+        }
+    }
+}
+
+fn bare(text: &str) -> &str {
+    text.trim().trim_matches(['`', '*']).trim()
+}
+
+fn fill(ledger: &mut Ledger, section: Section, nodes: &[Node]) {
+    if let Some(list) = ledger.list_mut(section) {
+        *list = list_of(nodes);
+        return;
+    }
+    match section {
+        Section::ChangeId => {
+            ledger.change_id = scalar(ledger, section, nodes).map(|item| Item {
+                text: Text::new(bare(item.text.as_str())),
+                at: item.at,
+            });
+        }
+        Section::Phase => ledger.phase = scalar(ledger, section, nodes).map(|item| stated(&item)),
+        Section::Disposition => {
+            ledger.disposition = scalar(ledger, section, nodes).map(|item| stated(&item));
+        }
+        Section::FinalDisposition => {
+            ledger.final_disposition = scalar(ledger, section, nodes).map(|item| stated(&item));
+        }
+        Section::Risk => ledger.risk = risk(nodes),
+        Section::Checkpoint => {
+            let (read, remarks) = checkpoint::read(nodes);
+            ledger.checkpoint = (!nodes.is_empty()).then_some(read);
+            remark(ledger, section, remarks);
+        }
+        Section::Assumptions => {
+            ledger.assumptions = entry_list(ledger, section, EntryKind::Assumption, nodes);
+        }
+        Section::Contract => ledger.contract = entry_list(ledger, section, EntryKind::Claim, nodes),
+        Section::Records => {
+            ledger.records = entry_list(ledger, section, EntryKind::Evidence, nodes);
+        }
+        Section::Baseline => {
+            ledger.baseline = entry_list(ledger, section, EntryKind::Verification, nodes);
+        }
+        Section::Verifications => {
+            ledger.verifications = entry_list(ledger, section, EntryKind::Verification, nodes);
+        }
+        Section::RequestedAction
+        | Section::AuthorizedScope
+        | Section::OutOfScope
+        | Section::ScopeLimits
+        | Section::Log
+        | Section::Limitations
+        | Section::Missing
+        | Section::Conflicting
+        | Section::Unresolved => {}
+    }
+}
+
+fn stated<T: Vocabulary>(item: &Item) -> Stated<T> {
+    Stated::read(item.text.as_str(), item.at)
+}
+
+fn remark(ledger: &mut Ledger, section: Section, remarks: Vec<Text>) {
+    ledger.remarks.extend(
+        remarks
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .map(|text| Remark { section, text }),
+    );
+}
+
+fn entry_list<T: crate::evidence::entry::Entry>(
+    ledger: &mut Ledger,
+    section: Section,
+    kind: EntryKind,
+    nodes: &[Node],
+) -> Option<Vec<T>> {
+    let read = entries::read(kind, nodes);
+    remark(ledger, section, read.remarks);
+    (!nodes.is_empty()).then_some(read.entries)
+}
+
+/// The first line is the value, the rest is prose.
+fn scalar(ledger: &mut Ledger, section: Section, nodes: &[Node]) -> Option<Item> {
+    let mut lines = list_of(nodes)?.into_iter();
+    let first = lines.next()?;
+    let value = match section_label(first.text.as_str()) {
+        Some((label, value)) if label == section && !value.is_empty() => Item {
+            text: Text::new(value),
+            at: first.at,
+        },
+        Some(_) | None => first,
+    };
+    remark(ledger, section, lines.map(|item| item.text).collect());
+    (!is_none_word(value.text.as_str())).then_some(value)
+}
+
+/// A plain list: items, paragraphs, rows, lines of code. `None` when nothing is said, empty for "none".
+fn list_of(nodes: &[Node]) -> Option<Vec<Item>> {
+    if nodes.is_empty() {
+        return None;
+    }
+    let mut items: Vec<Item> = Vec::new();
+    for node in nodes {
+        match &node.kind {
+            Kind::Heading(_) | Kind::Item(_) | Kind::Line { opens: true, .. } => {
+                items.push(item(&node.text, node.at));
+            }
+            Kind::Line { opens: false, .. } => match items.last_mut() {
+                Some(last) => last.text = Text::new(&format!("{} {}", last.text, node.text)),
+                None => items.push(item(&node.text, node.at)),
+            },
+            Kind::Row { head, cells, .. } => {
+                let filled: Vec<_> = cells
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|cell| !cell.is_empty())
+                    .collect();
+                if !head {
+                    items.push(item(&filled.join(" — "), node.at));
+                }
+            }
+            Kind::Code => {
+                for line in node
+                    .text
+                    .lines()
+                    .map(str::trim)
+                    .filter(|line| !line.is_empty())
+                {
+                    let dressed = if line.contains('`') {
+                        line.to_owned()
+                    } else {
+                        format!("`{line}`")
+                    };
+                    items.push(item(&dressed, node.at));
+                }
+            }
+        }
+    }
+    items.retain(|item| !item.text.is_empty());
+    match items.as_slice() {
+        [] => None,
+        [only] if is_none_word(only.text.as_str()) => Some(Vec::new()),
+        _ => Some(items),
+    }
+}
+
+fn item(text: &str, at: Place) -> Item {
+    Item {
+        text: Text::new(text),
+        at,
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum RiskLabel {
+    Level,
+    Reason,
+}
+
+fn risk_label(label: &str) -> Option<RiskLabel> {
+    match fold(label).as_str() {
+        "level"
+        | "risk"
+        | "risk level"
+        | "risk classification"
+        | "classification"
+        | "등급"
+        | "위험"
+        | "위험도"
+        | "위험 등급"
+        | "위험 수준"
+        | "위험 분류"
+        | "분류" => Some(RiskLabel::Level),
+        "reason" | "reasons" | "because" | "rationale" | "why" | "이유" | "근거" | "사유" => {
+            Some(RiskLabel::Reason)
+        }
+        _ => None,
+    }
+}
+
+fn risk(nodes: &[Node]) -> Option<RiskSection> {
+    if nodes.is_empty() {
+        return None;
+    }
+    let mut section = RiskSection::default();
+    for line in list_of(nodes)? {
+        risk_line(&mut section, &line);
+    }
+    Some(section)
+}
+
+fn risk_line(section: &mut RiskSection, line: &Item) {
+    let text = line.text.as_str();
+    let label = label::split(text).and_then(|found| Some((risk_label(found.label)?, found.value)));
+    let unset = section.level.is_none();
+    match label {
+        Some((RiskLabel::Level, value)) if unset => {
+            let (word, reason) = level_and_reason(value).unwrap_or((value, ""));
+            if !word.is_empty() {
+                section.level = Some(Stated::read(word, line.at));
+            }
+            push_reason(section, reason, line.at);
+        }
+        Some((RiskLabel::Reason, value)) => push_reason(section, value, line.at),
+        Some((RiskLabel::Level, _)) | None => match level_and_reason(text) {
+            Some((word, reason)) if unset => {
+                section.level = Some(Stated::read(word, line.at));
+                push_reason(section, reason, line.at);
+            }
+            Some(_) | None => push_reason(section, text, line.at),
+        },
+    }
+}
+
+fn push_reason(section: &mut RiskSection, reason: &str, at: Place) {
+    let text = Text::new(reason);
+    if !text.is_empty() {
+        section.reasons.push(Item { text, at });
+    }
+}
+
+/// `HIGH`, or `HIGH — because …` split at the first sign.
+fn level_and_reason(text: &str) -> Option<(&str, &str)> {
+    if Risk::read(text).is_some() {
+        return Some((text, ""));
+    }
+    let signs = [" — ", " – ", " - ", ": ", " (", ", ", ". ", "; "];
+    let (at, sign) = signs
+        .iter()
+        .filter_map(|sign| Some((text.find(sign)?, sign)))
+        .min()?;
+    let word = text.get(..at)?;
+    let rest = text.get(at + sign.len()..)?.trim();
+    let reason = if *sign == " (" {
+        rest.strip_suffix(')').unwrap_or(rest)
+    } else {
+        rest
+    };
+    Risk::read(word).map(|_| (word, reason))
+}
