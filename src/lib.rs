@@ -2,6 +2,7 @@
 //! asked first? `docs/design.md` says where everything lives and which module may name which.
 #![forbid(unsafe_code)]
 
+pub mod cli;
 pub mod domain;
 pub mod evidence;
 pub mod policy;

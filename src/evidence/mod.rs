@@ -10,6 +10,7 @@ mod judge;
 mod ledger;
 pub mod markdown;
 mod record;
+pub mod sarif;
 pub mod scope;
 mod sections;
 mod text;

@@ -7,8 +7,10 @@ mod blocks;
 mod checkpoint;
 mod entries;
 mod label;
+mod patch;
 mod read;
 mod write;
 
+pub use patch::{language_of, patch};
 pub use read::read;
 pub use write::{section, write};

@@ -13,18 +13,23 @@ use std::collections::BTreeMap;
 /// Reads a ledger. Whatever the text is, there is a ledger; what it lacks is for the judgement to say.
 #[must_use]
 pub fn read(source: &str) -> Ledger {
-    let source = source.strip_prefix('\u{feff}').unwrap_or(source);
-    let source: Cow<'_, str> = if source.contains('\r') {
-        source.replace("\r\n", "\n").replace('\r', "\n").into()
-    } else {
-        source.into()
-    };
+    let source = normalized(source);
     let lines = Lines::of(&source);
     let (front, body_from) = front_matter(&source, &lines);
     let mut split = Split::default();
     split.nodes(front);
     split.nodes(nodes(&source, body_from, &lines));
     split.finish(&source)
+}
+
+/// Without a byte order mark, every line end a line feed. Spans count in this text.
+pub(super) fn normalized(source: &str) -> Cow<'_, str> {
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+    if source.contains('\r') {
+        source.replace("\r\n", "\n").replace('\r', "\n").into()
+    } else {
+        source.into()
+    }
 }
 
 /// The lines of a YAML front matter, as lines of the preamble, and where the body begins.
