@@ -83,9 +83,14 @@ fn parse_risk(text: &str) -> Result<Risk, String> {
 
 fn parse_quadrant(text: &str) -> Result<Quadrant, String> {
     let mut letters = text.chars();
-    match (letters.next().and_then(Quadrant::from_letter), letters.next()) {
+    match (
+        letters.next().and_then(Quadrant::from_letter),
+        letters.next(),
+    ) {
         (Some(quadrant), None) => Ok(quadrant),
-        _ => Err(format!("`{text}` is no quadrant; write `A`, `B`, `C` or `D`")),
+        _ => Err(format!(
+            "`{text}` is no quadrant; write `A`, `B`, `C` or `D`"
+        )),
     }
 }
 
@@ -121,7 +126,11 @@ enum Unusable {
 
 /// Runs the command on standard output and error; the exit code.
 pub fn run(args: &EvidenceArgs) -> u8 {
-    run_with(args, &mut std::io::stdout().lock(), &mut std::io::stderr().lock())
+    run_with(
+        args,
+        &mut std::io::stdout().lock(),
+        &mut std::io::stderr().lock(),
+    )
 }
 
 /// Runs the command; the exit code.
@@ -173,7 +182,10 @@ fn load(path: &Path) -> Result<Loaded, Unusable> {
     } else {
         markdown::read(&source)
     };
-    if crate::evidence::Section::ALL.iter().all(|section| !ledger.says(*section)) {
+    if crate::evidence::Section::ALL
+        .iter()
+        .all(|section| !ledger.says(*section))
+    {
         return Err(Unusable::NotALedger(path.to_owned()));
     }
     Ok(Loaded {
@@ -220,7 +232,10 @@ fn active_files(root: &Path) -> Result<Vec<PathBuf>, Unusable> {
                 source,
             })?
             .path();
-        if path.extension().is_some_and(|ending| ending == "md" || ending == "json") {
+        if path
+            .extension()
+            .is_some_and(|ending| ending == "md" || ending == "json")
+        {
             files.push(path);
         }
     }

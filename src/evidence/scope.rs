@@ -65,6 +65,9 @@ pub(super) fn executed(ledger: &Ledger) -> Vec<(String, Place)> {
 
 fn compile(globs: &[String], forgiving: bool) -> GlobSet {
     let mut builder = GlobSetBuilder::new();
+    if globs.is_empty() {
+        return GlobSet::empty();
+    }
     for glob in globs {
         let built = GlobBuilder::new(glob)
             .literal_separator(true)

@@ -115,14 +115,7 @@ impl Section {
     /// Other headings people use, folded.
     fn aliases(self) -> &'static [&'static str] {
         match self {
-            Self::ChangeId => &[
-                "change",
-                "change identifier",
-                "id",
-                "변경 아이디",
-                "변경 식별자",
-                "변경",
-            ],
+            Self::ChangeId => &["change identifier", "id", "변경 아이디", "변경 식별자"],
             Self::Phase => &["phase", "current phase", "단계", "현재 단계"],
             Self::Disposition => &[
                 "current disposition",
@@ -288,7 +281,7 @@ impl Section {
         Self::ALL.into_iter().find(|section| {
             let (en, ko) = section.headings();
             en.eq_ignore_ascii_case(folded)
-                || (!folded.is_ascii() && fold(ko) == folded)
+                || ko.eq_ignore_ascii_case(folded)
                 || section.aliases().contains(&folded)
         })
     }

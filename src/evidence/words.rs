@@ -22,7 +22,7 @@ pub trait Vocabulary: Copy + Eq + fmt::Debug + 'static {
     fn read(raw: &str) -> Option<Self> {
         let folded = fold(raw);
         Self::ALL.iter().copied().find(|member| {
-            fold(member.word()) == folded || member.spellings().contains(&folded.as_str())
+            same_word(member.word(), &folded) || member.spellings().contains(&folded.as_str())
         })
     }
     /// All words, for a hint.
@@ -33,6 +33,18 @@ pub trait Vocabulary: Copy + Eq + fmt::Debug + 'static {
             .collect();
         words.join(", ")
     }
+}
+
+/// Is this the folded form of the word? As `fold(word) == folded`, without building it.
+fn same_word(word: &str, folded: &str) -> bool {
+    let plain = |byte: u8| {
+        if byte == b'_' {
+            b' '
+        } else {
+            byte.to_ascii_lowercase()
+        }
+    };
+    word.bytes().map(plain).eq(folded.bytes())
 }
 
 macro_rules! vocabulary {

@@ -2,7 +2,7 @@
 
 use super::{Loaded, Unusable, active_files, load, parse_quadrant, repository_path};
 use crate::domain::Quadrant;
-use crate::evidence::{Context, Finding, Judgement, Severity, duplicates, judge, sarif};
+use crate::evidence::{Context, Finding, Judgement, Severity, Stated, duplicates, judge, sarif};
 use clap::Args;
 use serde_json::json;
 use std::fs;
@@ -73,12 +73,19 @@ impl KnownArgs {
         };
         let text = if path.as_os_str() == "-" {
             let mut text = String::new();
-            std::io::stdin().lock().read_to_string(&mut text).map_err(read)?;
+            std::io::stdin()
+                .lock()
+                .read_to_string(&mut text)
+                .map_err(read)?;
             text
         } else {
             fs::read_to_string(path).map_err(read)?
         };
-        changed.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));
+        changed.extend(
+            text.lines()
+                .filter(|line| !line.is_empty())
+                .map(str::to_owned),
+        );
         Ok(Some(changed))
     }
 }
@@ -98,9 +105,15 @@ struct Run {
 
 impl Run {
     fn of(files: &[PathBuf], known: &KnownArgs, root: &Path) -> Result<Self, Unusable> {
-        let files = if files.is_empty() { active_files(root)? } else { files.to_vec() };
+        let files = if files.is_empty() {
+            active_files(root)?
+        } else {
+            files.to_vec()
+        };
         let changed = known.changed()?;
-        let changed: Option<Vec<&str>> = changed.as_ref().map(|paths| paths.iter().map(String::as_str).collect());
+        let changed: Option<Vec<&str>> = changed
+            .as_ref()
+            .map(|paths| paths.iter().map(String::as_str).collect());
         let domains: Vec<&str> = known.high_risk.iter().map(String::as_str).collect();
         let mut run = Self {
             judged: Vec::new(),
@@ -117,7 +130,11 @@ impl Run {
                         committed_path: known.committed.then_some(path.as_str()),
                     };
                     let judgement = judge(&loaded.ledger, &context);
-                    run.judged.push(Judged { path, loaded, judgement });
+                    run.judged.push(Judged {
+                        path,
+                        loaded,
+                        judgement,
+                    });
                 }
                 Err(error) => run.unusable.push((path, error)),
             }
@@ -127,8 +144,14 @@ impl Run {
     }
 
     fn add_duplicates(&mut self) {
-        let active: Vec<_> = (0..).zip(&self.judged).filter(|(_, one)| one.path.contains(".evidence-gated/active/")).collect();
-        let pairs: Vec<_> = active.iter().map(|(_, one)| (one.path.as_str(), &one.loaded.ledger)).collect();
+        let active: Vec<_> = (0..)
+            .zip(&self.judged)
+            .filter(|(_, one)| one.path.contains(".evidence-gated/active/"))
+            .collect();
+        let pairs: Vec<_> = active
+            .iter()
+            .map(|(_, one)| (one.path.as_str(), &one.loaded.ledger))
+            .collect();
         let found: Vec<(usize, Finding)> = duplicates(&pairs)
             .into_iter()
             .filter_map(|(index, finding)| Some((active.get(index)?.0, finding)))
@@ -141,14 +164,17 @@ impl Run {
     }
 
     fn findings(&self) -> usize {
-        self.judged.iter().map(|one| one.judgement.findings.len()).sum()
+        self.judged
+            .iter()
+            .map(|one| one.judgement.findings.len())
+            .sum()
     }
 
     fn exit(&self) -> u8 {
-        if !self.unusable.is_empty() {
-            2
-        } else {
+        if self.unusable.is_empty() {
             u8::from(self.findings() > 0)
+        } else {
+            2
         }
     }
 
@@ -161,7 +187,11 @@ impl Run {
 
     fn to_json(&self) -> serde_json::Value {
         let files: Vec<_> = self.judged.iter().map(Judged::to_json).collect();
-        let unusable: Vec<_> = self.unusable.iter().map(|(path, error)| json!({ "path": path, "error": error.to_string() })).collect();
+        let unusable: Vec<_> = self
+            .unusable
+            .iter()
+            .map(|(path, error)| json!({ "path": path, "error": error.to_string() }))
+            .collect();
         json!({
             "version": 1,
             "files": files,
@@ -177,8 +207,8 @@ impl Judged {
         json!({
             "path": self.path,
             "change_id": ledger.change_id.as_ref().map(|id| id.text.as_str()),
-            "phase": ledger.phase.as_ref().map(|word| word.as_str()),
-            "declared": ledger.disposition.as_ref().map(|word| word.as_str()),
+            "phase": ledger.phase.as_ref().map(Stated::as_str),
+            "declared": ledger.disposition.as_ref().map(Stated::as_str),
             "effective": self.judgement.effective,
             "conclusion": self.judgement.conclusion,
             "risk": self.judgement.risk,
@@ -195,23 +225,53 @@ impl Judged {
                 Severity::Error => "error",
             };
             let place = format!("{}:{}:{}", self.path, finding.line, finding.column);
-            writeln!(stdout, "{place}: {severity} {} {}: {}", finding.code, finding.code.name(), finding.message)?;
+            writeln!(
+                stdout,
+                "{place}: {severity} {} {}: {}",
+                finding.code,
+                finding.code.name(),
+                finding.message
+            )?;
             writeln!(stdout, "    {}", finding.hint)?;
         }
         Ok(())
     }
 
     fn tell_summary(&self, stdout: &mut dyn Write) -> std::io::Result<()> {
-        let declared = self.loaded.ledger.disposition.as_ref().map_or("nothing", |word| word.as_str());
-        let Judgement { effective, risk, findings, .. } = &self.judgement;
-        writeln!(stdout, "{}: effective {effective} (declared {declared}), risk {risk}, {} findings", self.path, findings.len())
+        let declared = self
+            .loaded
+            .ledger
+            .disposition
+            .as_ref()
+            .map_or("nothing", |word| word.as_str());
+        let Judgement {
+            effective,
+            risk,
+            findings,
+            ..
+        } = &self.judgement;
+        writeln!(
+            stdout,
+            "{}: effective {effective} (declared {declared}), risk {risk}, {} findings",
+            self.path,
+            findings.len()
+        )
     }
 
     fn tell_status(&self, stdout: &mut dyn Write) -> std::io::Result<()> {
         let ledger = &self.loaded.ledger;
-        let id = ledger.change_id.as_ref().map_or("(no change id)", |id| id.text.as_str());
-        let phase = ledger.phase.as_ref().map_or("not stated", |word| word.as_str());
-        let declared = ledger.disposition.as_ref().map_or("not stated", |word| word.as_str());
+        let id = ledger
+            .change_id
+            .as_ref()
+            .map_or("(no change id)", |id| id.text.as_str());
+        let phase = ledger
+            .phase
+            .as_ref()
+            .map_or("not stated", |word| word.as_str());
+        let declared = ledger
+            .disposition
+            .as_ref()
+            .map_or("not stated", |word| word.as_str());
         writeln!(stdout, "{id}  ({})", self.path)?;
         writeln!(stdout, "  phase       {phase}")?;
         writeln!(stdout, "  declared    {declared}")?;
@@ -228,13 +288,26 @@ impl Judged {
     }
 }
 
-pub(super) fn lint(args: &LintArgs, root: &Path, stdout: &mut dyn Write, stderr: &mut dyn Write) -> Result<u8, Unusable> {
+pub(super) fn lint(
+    args: &LintArgs,
+    root: &Path,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<u8, Unusable> {
     let run = Run::of(&args.files, &args.known, root)?;
     if args.json {
         writeln!(stdout, "{:#}", run.to_json())?;
     } else if args.sarif {
-        let files: Vec<_> = run.judged.iter().map(|one| (one.path.as_str(), one.judgement.findings.as_slice())).collect();
-        writeln!(stdout, "{:#}", sarif::log(&files, &args.docs_url, env!("CARGO_PKG_VERSION")))?;
+        let files: Vec<_> = run
+            .judged
+            .iter()
+            .map(|one| (one.path.as_str(), one.judgement.findings.as_slice()))
+            .collect();
+        writeln!(
+            stdout,
+            "{:#}",
+            sarif::log(&files, &args.docs_url, env!("CARGO_PKG_VERSION"))
+        )?;
     } else {
         for one in &run.judged {
             one.tell_findings(stdout)?;
@@ -245,7 +318,12 @@ pub(super) fn lint(args: &LintArgs, root: &Path, stdout: &mut dyn Write, stderr:
     Ok(run.exit())
 }
 
-pub(super) fn status(args: &StatusArgs, root: &Path, stdout: &mut dyn Write, stderr: &mut dyn Write) -> Result<u8, Unusable> {
+pub(super) fn status(
+    args: &StatusArgs,
+    root: &Path,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<u8, Unusable> {
     let run = Run::of(&args.files, &args.known, root)?;
     if args.json {
         writeln!(stdout, "{:#}", run.to_json())?;

@@ -46,15 +46,23 @@ pub(super) fn risk(ledger: &Ledger, context: &Context<'_>) -> Risk {
 
 /// The files outside the authorized scope, each once: changed ones, then those of the log.
 pub(super) fn outside(ledger: &Ledger, context: &Context<'_>) -> Vec<(String, How)> {
-    let changed = scope::outside(ledger, context.changed_files.unwrap_or_default());
-    let mut outside: Vec<_> = changed
-        .into_iter()
-        .map(|path| (path, How::Changed))
-        .collect();
+    let changed = context.changed_files.unwrap_or_default();
+    let executed = scope::executed(ledger);
+    if changed.is_empty() && executed.is_empty() {
+        return Vec::new();
+    }
+    // Compiling globs is the dearest step of a judgement: once, and only where there is something to compare.
     let authorized = scope::Scope::of(ledger);
-    for (path, at) in scope::executed(ledger) {
+    let changed = changed
+        .iter()
+        .map(|path| ((*path).to_owned(), How::Changed));
+    let logged = executed
+        .into_iter()
+        .map(|(path, at)| (path, How::Logged(at)));
+    let mut outside: Vec<(String, How)> = Vec::new();
+    for (path, how) in changed.chain(logged) {
         if !authorized.covers(&path) && !outside.iter().any(|(known, _)| *known == path) {
-            outside.push((path, How::Logged(at)));
+            outside.push((path, how));
         }
     }
     outside

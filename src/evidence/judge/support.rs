@@ -3,6 +3,7 @@
 //! INVARIANT: a standing is never better than the record beneath it; what is not written down does not hold.
 
 use crate::evidence::ledger::{Claim, Ledger, Record};
+use crate::evidence::scope::code_spans;
 use crate::evidence::text::{Place, Text, fold, fold_sentence};
 use crate::evidence::words::{EvidenceType, Mandatory, Needed, Status, known};
 
@@ -59,6 +60,7 @@ impl WeighedClaim<'_> {
 /// A verification that must hold, with what is recorded for it.
 pub(super) struct WeighedVerification<'a> {
     pub name: Text,
+    pub id: Text,
     pub records: Vec<&'a Record>,
     pub baseline: Option<&'a Record>,
     pub standing: Standing,
@@ -281,39 +283,88 @@ pub(super) fn verifications(ledger: &Ledger) -> Vec<WeighedVerification<'_>> {
     let baselines = ledger.baseline.as_deref().unwrap_or_default();
     let optional = |record: &Record| known(record.mandatory.as_ref()) == Some(Mandatory::No);
     let mut weighed: Vec<WeighedVerification<'_>> = Vec::new();
-    let mut add = |name: &Text, id: &Text, at: Place, required: bool| {
-        let there = weighed.iter().any(|one| {
-            same(&one.name, id, name)
-                || one
-                    .records
-                    .iter()
-                    .any(|record| same(name, &record.id, &record.subject))
-        });
-        if !there {
-            weighed.push(weigh_verification(
-                name, id, at, required, records, baselines,
-            ));
+    let mut add = |name: Name<'_>, at: Place, required: bool| {
+        let known = |one: &WeighedVerification<'_>| {
+            let own = Name {
+                id: &one.id,
+                text: &one.name,
+            };
+            own.same(name) || one.records.iter().any(|record| Name::of(record).same(name))
+        };
+        if !weighed.iter().any(known) {
+            weighed.push(weigh_verification(name, at, required, records, baselines));
         }
     };
+    let no_id = Text::default();
     for (name, at) in required_by_checkpoint(ledger) {
-        add(&name, &Text::default(), at, true);
+        add(
+            Name {
+                id: &no_id,
+                text: &name,
+            },
+            at,
+            true,
+        );
     }
     for baseline in baselines {
         let dropped = records
             .iter()
-            .any(|record| same(&baseline.subject, &record.id, &record.subject) && optional(record));
+            .any(|record| Name::of(record).same(Name::of(baseline)) && optional(record));
         if !dropped && !optional(baseline) {
-            add(&baseline.subject, &baseline.id, baseline.at, true);
+            add(Name::of(baseline), baseline.at, true);
         }
     }
     for record in records.iter().filter(|record| !optional(record)) {
-        add(&record.subject, &record.id, record.at, false);
+        add(Name::of(record), record.at, false);
     }
     weighed
 }
 
-fn same(reference: &Text, id: &Text, text: &Text) -> bool {
-    names(reference, id, text) || names(text, &Text::default(), reference)
+/// One verification as it is named in two places.
+#[derive(Clone, Copy)]
+struct Name<'a> {
+    id: &'a Text,
+    text: &'a Text,
+}
+
+impl<'a> Name<'a> {
+    fn of(record: &'a Record) -> Self {
+        Self {
+            id: &record.id,
+            text: &record.subject,
+        }
+    }
+
+    /// Are both the same verification? By the words; an id alone names one too, but under the same id with other words
+    /// (and other commands) stands another verification.
+    fn same(self, other: Self) -> bool {
+        let (mine, theirs) = (self.words(), other.words());
+        let texts = !mine.is_empty() && mine == theirs;
+        let shared_id = ids(self.id, self.text)
+            .iter()
+            .any(|id| ids(other.id, other.text).contains(id));
+        texts || (shared_id && (mine.is_empty() || theirs.is_empty() || self.same_commands(other)))
+    }
+
+    /// The text without its id.
+    fn words(self) -> String {
+        leading_id(self.text).map_or_else(|| fold_sentence(self.text.as_str()), |(_, rest)| rest)
+    }
+
+    fn same_commands(self, other: Self) -> bool {
+        let commands = |text: &'a Text| {
+            code_spans(text.as_str())
+                .into_iter()
+                .map(|(_, span)| span)
+                .collect::<Vec<_>>()
+        };
+        let mine = commands(self.text);
+        let theirs: Vec<_> = code_spans(other.text.as_str())
+            .into_iter()
+            .map(|(_, span)| span)
+            .collect();
+        !mine.is_empty() && mine == theirs
+    }
 }
 
 /// The verification lines of the checkpoint's record, if it is in shape.
@@ -333,27 +384,20 @@ pub(super) fn required_by_checkpoint(ledger: &Ledger) -> Vec<(Text, Place)> {
 }
 
 fn weigh_verification<'a>(
-    name: &Text,
-    id: &Text,
+    name: Name<'_>,
     at: Place,
     required: bool,
     records: &'a [Record],
     baselines: &'a [Record],
 ) -> WeighedVerification<'a> {
-    let about = |record: &&Record| {
-        same(name, &record.id, &record.subject)
-            || (!id.is_empty() && fold(id.as_str()) == fold(record.id.as_str()))
-    };
-    let mine: Vec<_> = records.iter().filter(about).collect();
-    let by_record = |baseline: &&Record| {
-        mine.iter().any(|record| {
-            same(&record.subject, &baseline.id, &baseline.subject)
-                || (!record.id.is_empty() && fold(record.id.as_str()) == fold(baseline.id.as_str()))
-        })
-    };
-    let baseline = baselines
+    let mine: Vec<_> = records
         .iter()
-        .find(|baseline| about(baseline) || by_record(baseline));
+        .filter(|record| Name::of(record).same(name))
+        .collect();
+    let baseline = baselines.iter().find(|baseline| {
+        let own = Name::of(baseline);
+        own.same(name) || mine.iter().any(|record| Name::of(record).same(own))
+    });
     let standings: Vec<_> = mine
         .iter()
         .map(|record| verification_standing(record, baseline))
@@ -372,7 +416,8 @@ fn weigh_verification<'a>(
         (false, false, _) => Standing::Holds,
     };
     WeighedVerification {
-        name: name.clone(),
+        name: name.text.clone(),
+        id: name.id.clone(),
         records: mine,
         baseline,
         standing,

@@ -318,6 +318,20 @@ impl Walk<'_> {
     }
 }
 
+/// Code as one line of text: a code span whose fence no part of it can close.
+pub(super) fn as_code(code: &str) -> String {
+    let line = Text::new(code);
+    let longest = line.as_str().split(|c| c != '`').map(str::len).max();
+    match longest.unwrap_or(0) {
+        _ if line.is_empty() => String::new(),
+        0 => format!("`{line}`"),
+        longest => {
+            let fence = "`".repeat(longest + 1);
+            format!("{fence} {line} {fence}")
+        }
+    }
+}
+
 /// Takes away the backslash that [`escape_first`] put in.
 fn unescape_first(line: &str) -> String {
     if let Some(rest) = line.strip_prefix('\\')

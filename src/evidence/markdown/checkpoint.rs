@@ -103,12 +103,20 @@ impl Reading {
             return self.field(found, value, node.at);
         }
         if !head {
-            self.remarks.push(Text::new(&cells.join(" — ")));
+            let filled: Vec<_> = cells
+                .iter()
+                .map(String::as_str)
+                .filter(|cell| !cell.is_empty())
+                .collect();
+            self.words(&filled.join(" — "), node.at, false);
         }
     }
 
     fn text(&mut self, node: &Node, item: bool) {
-        let text = node.text.as_str();
+        self.words(&node.text, node.at, item);
+    }
+
+    fn words(&mut self, text: &str, at: Place, item: bool) {
         let found = label::split(text).and_then(|found| Some((field(found.label)?, found.value)));
         let leaves = matches!(found, Some((Label::Reply | Label::Approval, _)));
         if self.in_record && !leaves {
@@ -117,15 +125,15 @@ impl Reading {
             } else {
                 text.to_owned()
             };
-            return self.record_line(&line, node.at);
+            return self.record_line(&line, at);
         }
         if let Some((label, value)) = found {
-            return self.field(label, value, node.at);
+            return self.field(label, value, at);
         }
         if begins_record(text) {
-            return self.record_line(text, node.at);
+            return self.record_line(text, at);
         }
-        self.loose(text, node.at);
+        self.loose(text, at);
     }
 
     /// A line outside the record and without a label.

@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: a label that an entry has already begins the next entry; a value is never overwritten.
 
-use super::blocks::{Kind as NodeKind, Node};
+use super::blocks::{Kind as NodeKind, Node, as_code};
 use super::label::{self, Labelled};
 use crate::evidence::entry::{Entry, Field, Kind};
 use crate::evidence::ledger::Other;
@@ -189,14 +189,7 @@ impl<T: Entry> Reading<T> {
 
     /// A code block is a value: one line of code.
     fn code(&mut self, code: &str) {
-        let line = Text::new(code);
-        let line = line.as_str();
-        let dressed = if line.contains('`') {
-            line.to_owned()
-        } else {
-            format!("`{line}`")
-        };
-        self.more(&dressed, " ");
+        self.more(&as_code(code), " ");
     }
 
     fn row(&mut self, head: bool, header: &[String], cells: &[String], at: Place) {

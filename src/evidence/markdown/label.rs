@@ -54,7 +54,8 @@ fn dressed<'a>(line: &'a str, mark: &str) -> Option<Labelled<'a>> {
         });
     }
     if rest.is_empty() {
-        return match inside.split_once(COLONS) {
+        // A whole line of code is a value, not a label with one.
+        return match inside.split_once(COLONS).filter(|_| mark != "`") {
             Some((label, value)) => Some(Labelled {
                 label: label.trim(),
                 value: value.trim(),

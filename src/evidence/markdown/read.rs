@@ -1,6 +1,6 @@
 //! From Markdown to the ledger: which lines belong to which section.
 
-use super::blocks::{Kind, Lines, Node, nodes};
+use super::blocks::{Kind, Lines, Node, as_code, nodes};
 use super::{checkpoint, entries, label};
 use crate::evidence::entry::Kind as EntryKind;
 use crate::evidence::ledger::{Extra, Ledger, Remark, RiskSection, Span};
@@ -204,7 +204,7 @@ impl Split {
             }
             Kind::Code => match self.open {
                 Some((section, _)) => self.sections.entry(section).or_default().push(node),
-                None => self.ledger.preamble.push(Text::new(&node.text)),
+                None => self.ledger.preamble.push(Text::new(&as_code(&node.text))),
             },
             Kind::Heading(_) => {}
         }
@@ -250,8 +250,23 @@ impl Split {
             self.span(section, node.at, None);
             return self.line(section, value, node);
         }
-        if !head && self.target != Target::Gaps {
-            self.ledger.preamble.push(Text::new(&cells.join(" — ")));
+        if !head {
+            // Any other row is a line like any other: what it says must not depend on its bars.
+            self.open = None;
+            let filled: Vec<_> = cells
+                .iter()
+                .map(String::as_str)
+                .filter(|cell| !cell.is_empty())
+                .collect();
+            self.labelled(Node {
+                kind: Kind::Line {
+                    depth: 0,
+                    opens: true,
+                },
+                text: filled.join(" — "),
+                at: node.at,
+                bytes: node.bytes.clone(),
+            });
         }
     }
 
@@ -297,6 +312,7 @@ impl Split {
         for (section, nodes) in std::mem::take(&mut self.sections) {
             fill(&mut self.ledger, section, &nodes);
         }
+        self.ledger.preamble.retain(|line| !line.is_empty());
         id_from_title(&mut self.ledger);
         self.ledger
     }
@@ -469,19 +485,8 @@ fn list_of(nodes: &[Node]) -> Option<Vec<Item>> {
                 }
             }
             Kind::Code => {
-                for line in node
-                    .text
-                    .lines()
-                    .map(str::trim)
-                    .filter(|line| !line.is_empty())
-                {
-                    let dressed = if line.contains('`') {
-                        line.to_owned()
-                    } else {
-                        format!("`{line}`")
-                    };
-                    items.push(item(&dressed, node.at));
-                }
+                let lines = node.text.lines().map(as_code);
+                items.extend(lines.map(|line| item(&line, node.at)));
             }
         }
     }
