@@ -18,7 +18,9 @@ impl Text {
     #[must_use]
     pub fn new(raw: &str) -> Self {
         let mut line = String::with_capacity(raw.len());
-        for word in raw.split_whitespace() {
+        // A byte order mark inside a text is a blank nobody sees; at the head of a file it would be taken away.
+        let blank = |c: char| c.is_whitespace() || c == '\u{feff}';
+        for word in raw.split(blank).filter(|word| !word.is_empty()) {
             if !line.is_empty() {
                 line.push(' ');
             }

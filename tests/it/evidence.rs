@@ -280,3 +280,15 @@ fn every_code_has_a_heading_in_the_docs() {
         );
     }
 }
+
+#[test]
+fn a_flood_of_entries_is_not_compared_and_carries_nothing() {
+    let text = fs::read_to_string(root().join("docs/examples/ledger-good.md")).expect("example");
+    let flood = "- Claim: C1\n".repeat(30_000);
+    let flooded = text.replace(
+        "## Baseline verification",
+        &format!("{flood}\n## Baseline verification"),
+    );
+    let judgement = judge(&markdown::read(&flooded), &Context::default());
+    assert_eq!(judgement.effective, Disposition::BlockedEvidence);
+}

@@ -201,9 +201,33 @@ fn listed(reference: &Text) -> Vec<String> {
     }
 }
 
+/// More entries than this in one section are not compared with each other: a ledger comes from whoever opens a pull
+/// request, and comparing all pairs of a hundred thousand takes hours. Nothing then counts as recorded.
+pub(super) const MAX_ENTRIES: usize = 500;
+
+fn too_many(ledger: &Ledger) -> bool {
+    let records = [&ledger.records, &ledger.baseline, &ledger.verifications];
+    let lengths = records
+        .into_iter()
+        .map(|list| list.as_deref().map_or(0, <[Record]>::len));
+    let claims = ledger.contract.as_deref().map_or(0, <[Claim]>::len);
+    lengths
+        .chain([claims, required_by_checkpoint(ledger).len()])
+        .any(|length| length > MAX_ENTRIES)
+}
+
 /// Every claim of the contract, weighed.
 pub(super) fn claims(ledger: &Ledger) -> Vec<WeighedClaim<'_>> {
     let contract = ledger.contract.as_deref().unwrap_or_default();
+    if too_many(ledger) {
+        let unrecorded = |claim| WeighedClaim {
+            claim,
+            records: Vec::new(),
+            standing: Standing::Missing,
+            static_only: false,
+        };
+        return contract.iter().map(unrecorded).collect();
+    }
     contract
         .iter()
         .map(|claim| weigh_claim(ledger, claim))
@@ -282,6 +306,17 @@ pub(super) fn verifications(ledger: &Ledger) -> Vec<WeighedVerification<'_>> {
     let records = ledger.verifications.as_deref().unwrap_or_default();
     let baselines = ledger.baseline.as_deref().unwrap_or_default();
     let optional = |record: &Record| known(record.mandatory.as_ref()) == Some(Mandatory::No);
+    if too_many(ledger) {
+        return vec![WeighedVerification {
+            name: Text::new(&format!("a section of at most {MAX_ENTRIES} entries")),
+            id: Text::default(),
+            records: Vec::new(),
+            baseline: None,
+            standing: Standing::Missing,
+            at: Place::default(),
+            required: true,
+        }];
+    }
     let mut weighed: Vec<WeighedVerification<'_>> = Vec::new();
     let mut add = |name: Name<'_>, at: Place, required: bool| {
         let known = |one: &WeighedVerification<'_>| {

@@ -33,7 +33,9 @@ fn dressed<'a>(line: &'a str, mark: &str) -> Option<Labelled<'a>> {
         return None;
     }
     let strong = true;
-    if let Some(label) = inside.trim_end().strip_suffix(COLONS) {
+    // A line of code is a value, not a label with one: only what follows the code span makes it a label.
+    let code = mark == "`";
+    if let Some(label) = inside.trim_end().strip_suffix(COLONS).filter(|_| !code) {
         return Some(Labelled {
             label: label.trim(),
             value: after.trim(),
@@ -53,9 +55,8 @@ fn dressed<'a>(line: &'a str, mark: &str) -> Option<Labelled<'a>> {
             clear: true,
         });
     }
-    if rest.is_empty() {
-        // A whole line of code is a value, not a label with one.
-        return match inside.split_once(COLONS).filter(|_| mark != "`") {
+    if rest.is_empty() && !code {
+        return match inside.split_once(COLONS) {
             Some((label, value)) => Some(Labelled {
                 label: label.trim(),
                 value: value.trim(),

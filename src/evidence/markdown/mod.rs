@@ -5,6 +5,7 @@
 
 mod blocks;
 mod checkpoint;
+mod content;
 mod entries;
 mod label;
 mod patch;
