@@ -77,6 +77,8 @@ struct Split {
     sections: BTreeMap<Section, Vec<Node>>,
     /// The labelled line of a header that may go on below it.
     open: Option<(Section, u8)>,
+    /// The span whose end is not known yet.
+    open_span: Option<usize>,
     /// Heading and start of the body of the extra that is open, and its end once known.
     extras: Vec<(Text, usize, Option<usize>)>,
 }
@@ -89,6 +91,7 @@ impl Default for Split {
             level: 0,
             sections: BTreeMap::new(),
             open: None,
+            open_span: None,
             extras: Vec::new(),
         }
     }
@@ -279,18 +282,20 @@ impl Split {
     }
 
     fn span(&mut self, section: Section, at: Place, start: Option<usize>) {
-        let bytes = start.map(|start| start..usize::MAX);
+        // The end is known when the next section begins.
+        let bytes = start.map(|start| start..start);
+        if bytes.is_some() {
+            self.open_span = Some(self.ledger.spans.0.len());
+        }
         self.ledger.spans.0.push(Span { section, at, bytes });
     }
 
     fn end_span(&mut self, end: usize) {
-        let open_span = self
-            .ledger
-            .spans
-            .0
-            .iter_mut()
-            .filter_map(|span| span.bytes.as_mut());
-        for bytes in open_span.filter(|bytes| bytes.end == usize::MAX) {
+        let open = self
+            .open_span
+            .take()
+            .and_then(|index| self.ledger.spans.0.get_mut(index));
+        if let Some(bytes) = open.and_then(|span| span.bytes.as_mut()) {
             bytes.end = end;
         }
         if let Some((_, _, open @ None)) = self.extras.last_mut() {
