@@ -1,3 +1,5 @@
+//! Tests of comment-only and typo-only edits, language by language.
+
 use super::*;
 use crate::domain::FileStatus;
 

@@ -1,3 +1,5 @@
+//! Tests of the registry and the fold.
+
 use super::*;
 use crate::domain::{Known, RepoName};
 use crate::policy::paths::PathPolicy;
