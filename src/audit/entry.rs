@@ -4,7 +4,7 @@
 //! reader would not see, or could take for a line end, is written as a `\u` escape.
 
 use crate::domain::{
-    AccountId, Choice, DeliveryId, PullNumber, Quadrant, RepoId, RepoName, Sha, Timestamp, Witness,
+    AccountId, Choice, DeliveryId, InstallationId, IssueKind, PullNumber, Quadrant, RepoId, RepoName, Sha, Timestamp, Witness,
     is_unseen,
 };
 use crate::rules::RuleReport;
@@ -79,6 +79,68 @@ pub enum Body {
         /// The verdict it answers.
         quadrant: Quadrant,
     },
+    /// An Issue is to be opened. Written before it is there, so it is named by its key.
+    IssueOpened {
+        /// What it is for.
+        issue_kind: IssueKind,
+        /// The repository it is opened in.
+        inbox: RepoName,
+        /// Our key of it, which stands in its text.
+        issue_key: String,
+        /// The nonce of a ballot.
+        nonce: Option<String>,
+    },
+    /// An Issue of ours ended.
+    IssueClosed {
+        /// What it was for.
+        issue_kind: IssueKind,
+        /// Which, such as `owner/inbox#12`.
+        issue: String,
+        /// Our key of it.
+        issue_key: String,
+        /// Why.
+        because: Closing,
+    },
+    /// A new decision took the place of the one an Issue was about.
+    Superseded {
+        /// What the Issue was for.
+        issue_kind: IssueKind,
+        /// Which, such as `owner/inbox#12`.
+        issue: String,
+        /// Our key of it.
+        issue_key: String,
+        /// The head it was about.
+        old_head_sha: Sha,
+        /// The new verdict.
+        quadrant: Quadrant,
+    },
+    /// An approval that was in force is no longer what the owner's signals say (deleted, taken back, edited by
+    /// somebody else, ballot changed).
+    AnswerWithdrawn {
+        /// What was in force.
+        answer: Choice,
+        /// The comment, reaction or button it came from.
+        signal: String,
+    },
+    /// The App was uninstalled; nothing of that account is gated any more.
+    InstallationRemoved {
+        /// Which installation.
+        installation: InstallationId,
+    },
+}
+
+/// Why an Issue ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Closing {
+    /// An owner answered.
+    Answered,
+    /// The pull request was merged.
+    PullMerged,
+    /// The pull request was closed.
+    PullClosed,
+    /// Its time had come.
+    Passive,
 }
 
 impl Body {
@@ -88,6 +150,27 @@ impl Body {
         match self {
             Self::Classification { .. } => "classification",
             Self::OwnerAnswer { .. } => "owner_answer",
+            Self::IssueOpened { .. } => "issue_opened",
+            Self::IssueClosed { .. } => "issue_closed",
+            Self::Superseded { .. } => "superseded",
+            Self::AnswerWithdrawn { .. } => "answer_withdrawn",
+            Self::InstallationRemoved { .. } => "installation_removed",
+        }
+    }
+}
+
+impl EntryDraft {
+    /// Does it say what was decided? The check-run names the last such entry of its plan.
+    #[must_use]
+    pub fn decides(&self) -> bool {
+        match self.body {
+            Body::Classification { .. } | Body::OwnerAnswer { .. } | Body::AnswerWithdrawn { .. } => {
+                true
+            }
+            Body::IssueOpened { .. }
+            | Body::IssueClosed { .. }
+            | Body::Superseded { .. }
+            | Body::InstallationRemoved { .. } => false,
         }
     }
 }

@@ -13,7 +13,7 @@ mod segments;
 mod verify;
 
 pub use chain::GENESIS;
-pub use entry::{About, Body, EntryDraft, text_of_bytes};
+pub use entry::{About, Body, Closing, EntryDraft, text_of_bytes};
 pub use log::{AuditError, AuditLog, Options, Warning};
 pub use query::{Columns, Filter, ReadError, Record, Records};
 pub use segments::{ACTIVE_FILE, log_files};

@@ -27,7 +27,9 @@ pub use ids::{
 };
 pub use known::Known;
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
-pub use state::{Answered, Choice, IssueKind, IssueRef, PullState, Witness};
+pub use state::{
+    Answered, Asked, Choice, CommentEdit, InboxMemory, IssueKind, IssueRef, Press, PullState, Witness,
+};
 pub use text::is_unseen;
 pub use time::{Timestamp, TimestampError};
 pub use trigger::{Subject, Trigger};

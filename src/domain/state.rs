@@ -1,7 +1,11 @@
 //! What the server remembers of one pull request between evaluations.
 
-use super::{CheckRunId, IssueNumber, PullNumber, Quadrant, RepoRef, Sha, Timestamp};
+use super::{
+    Account, CheckRunId, CommentId, DeliveryId, IssueNumber, PullNumber, Quadrant, RepoRef, Sha,
+    Timestamp,
+};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The place of an entry in the audit log, enough to find it and to see that it was not replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +95,64 @@ pub struct Answered {
     pub covers: String,
 }
 
+/// What is remembered of the inbox beside the open Issue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InboxMemory {
+    /// The question that was asked last, of a D.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
+    /// The D Issue that ended with an approval which is still in force: a later word on it still counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ballot: Option<IssueRef>,
+    /// Digest of what the ballot showed when its answers were read last; the tick compares it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
+    /// Keys of the comments that were left on the ballot, so that each thing is said once.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub said: BTreeSet<String>,
+    /// Was the open D Issue closed by a person, without an answer?
+    pub closed_by_hand: bool,
+    /// Does the B or C Issue stay open for good, because an owner has spoken there?
+    pub stays: bool,
+}
+
+/// A question that was put to the owners.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Digest of the question.
+    pub covers: String,
+    /// When all of it was on GitHub, by this server's clock: a button pressed before that answered something else.
+    /// `None` while it is being put there.
+    pub at: Option<Timestamp>,
+}
+
+/// A button of a check-run of ours, as somebody pressed it. Only the webhook tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Press {
+    /// The delivery that told of it.
+    pub delivery: DeliveryId,
+    /// The check-run's `external_id`: repository, pull request and head.
+    pub external_id: String,
+    /// The button's identifier.
+    pub identifier: String,
+    /// Who pressed it.
+    pub by: Account,
+    /// When it was received, by this server's clock.
+    pub at: Timestamp,
+}
+
+/// An edit of a comment. Only the webhook tells who made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommentEdit {
+    /// The comment.
+    pub comment: CommentId,
+    /// The comment's `updated_at` after the edit.
+    pub updated_at: Timestamp,
+    /// Who edited.
+    pub by: Account,
+}
+
 /// The state of one pull request as the server last left it.
 ///
 /// Kept by the store as JSON; a member that is added must have a default.
@@ -131,6 +193,9 @@ pub struct PullState {
     /// The owner's answer that was honoured last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<Answered>,
+    /// What is remembered of the inbox.
+    #[serde(default)]
+    pub inbox: InboxMemory,
     /// Is the pull request closed or merged?
     #[serde(default)]
     pub closed: bool,

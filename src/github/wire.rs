@@ -197,10 +197,23 @@ pub(super) struct Issue {
     pub(super) locked: Option<bool>,
     pub(super) comments: Option<u64>,
     pub(super) created_at: Option<String>,
+    pub(super) updated_at: Option<String>,
     pub(super) closed_at: Option<String>,
+    pub(super) reactions: Option<Rollup>,
     pub(super) html_url: Option<String>,
     /// There for pull requests only.
     pub(super) pull_request: Option<serde::de::IgnoredAny>,
+}
+
+/// How many reactions an Issue has.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Rollup {
+    pub(super) total_count: Option<u64>,
+    #[serde(rename = "+1")]
+    pub(super) up: Option<u64>,
+    #[serde(rename = "-1")]
+    pub(super) down: Option<u64>,
 }
 
 /// A comment on an Issue.

@@ -2,7 +2,11 @@
 
 use super::render::{self, Language};
 use super::{Plan, key};
-use crate::domain::{CommentEffect, CommentMode, Effect, IssueKind, IssueRef, PullState, RepoRef};
+use crate::audit::{About, Body, Closing, EntryDraft};
+use crate::domain::{
+    CommentEffect, CommentMode, DeliveryId, Effect, InboxMemory, IssueKind, IssueRef, PullState,
+    RepoRef, Timestamp,
+};
 
 /// What is known of a closed pull request.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +19,14 @@ pub struct ClosedInput<'a> {
     pub merged: bool,
     /// The language of the inbox.
     pub language: Language,
+    /// The present moment.
+    pub now: Timestamp,
+    /// `sha256:` and the digest of the policy.
+    pub policy: &'a str,
+    /// The delivery that led here.
+    pub delivery: Option<&'a DeliveryId>,
+    /// Version of this program.
+    pub version: &'a str,
 }
 
 /// Closes the pending Issue; the trail of a B or C decision stays open for its time.
@@ -31,24 +43,58 @@ pub fn closed(input: ClosedInput<'_>) -> Plan {
         issue_refused: None,
         ..prior.clone()
     };
+    state_after.inbox = InboxMemory {
+        stays: prior.inbox.stays,
+        ..InboxMemory::default()
+    };
     if pending.is_some() {
         state_after.issue = None;
     }
+    let decision_id = format!(
+        "x-{}",
+        key::digest(&[
+            &input.repo.id.to_string(),
+            &prior.number.to_string(),
+            "closed"
+        ])
+    );
     Plan {
-        decision_id: format!(
-            "x-{}",
-            key::digest(&[
-                &input.repo.id.to_string(),
-                &prior.number.to_string(),
-                "closed"
-            ])
-        ),
-        entries: Vec::new(),
+        entries: pending
+            .map(|issue| entry(issue, input, &decision_id))
+            .into_iter()
+            .collect(),
+        decision_id,
         effects: pending
             .map(|issue| close(issue, input))
             .into_iter()
             .collect(),
         state_after,
+    }
+}
+
+fn entry(issue: &IssueRef, input: ClosedInput<'_>, decision_id: &str) -> EntryDraft {
+    EntryDraft {
+        ts: input.now,
+        decision: format!("{decision_id}/ends/{}", issue.key),
+        about: Some(About {
+            repo_id: input.repo.id,
+            repo: input.repo.name.clone(),
+            number: input.prior.number,
+            head_sha: input.prior.head_sha.clone(),
+        }),
+        body: Body::IssueClosed {
+            issue_kind: issue.kind,
+            issue: format!("{}#{}", issue.repo.name, issue.number),
+            issue_key: issue.key.clone(),
+            because: if input.merged {
+                Closing::PullMerged
+            } else {
+                Closing::PullClosed
+            },
+        },
+        policy: input.policy.to_owned(),
+        delivery: input.delivery.cloned(),
+        version: input.version.to_owned(),
     }
 }
 

@@ -4,15 +4,16 @@
 //! most one Issue of a pull request is left open. Planning again from the state after gives an empty plan.
 
 mod effects;
+mod entries;
+mod remarks;
 
 use super::render::{self, Language};
 use super::{Plan, key};
-use crate::audit::{About, Body, EntryDraft};
 use crate::domain::{
-    Answered, Choice, DeliveryId, Facts, IssueKind, IssueRef, PullState, Quadrant, RepoRef,
-    Timestamp,
+    Answered, Asked, Choice, DeliveryId, Facts, InboxMemory, IssueKind, IssueRef, PullState,
+    Quadrant, RepoRef, Timestamp,
 };
-use crate::inbox::{Answer, ReceiptKey};
+use crate::inbox::{Answer, ReceiptKey, Resolution, Resolved};
 use crate::rules::Verdict;
 
 /// Everything a plan is made of.
@@ -32,8 +33,12 @@ pub struct EvaluationInput<'a> {
     pub url: &'a str,
     /// Digest of what the pull request showed, for the state.
     pub fingerprint: Option<&'a str>,
-    /// An owner's answer, if one is to be honoured now.
-    pub answer: Option<&'a Answer>,
+    /// What the owners' signals on the ballot say now; `None`: they were not read, what was answered stays.
+    pub heard: Option<&'a Resolution>,
+    /// Digest of what the ballot showed when they were read.
+    pub shown: Option<&'a str>,
+    /// Is the Issue we remember as open gone (deleted, moved away)? Then it is asked again.
+    pub issue_lost: bool,
     /// Check-runs that must be green before a merge (`required_checks`).
     pub required_checks: &'a [String],
     /// Mandatory verifications of the evidence ledger.
@@ -91,6 +96,8 @@ struct Decision<'a> {
     answered: Option<Answered>,
     /// The answer, if it is honoured now for the first time.
     honoured: Option<&'a Answer>,
+    /// An approval that was in force and no longer stands.
+    withdrawn: Option<&'a Answered>,
     /// The Issue that should be open.
     wanted: Option<IssueKind>,
 }
@@ -100,9 +107,21 @@ impl Decision<'_> {
         self.answered.as_ref().map(|answered| answered.choice)
     }
 
+    /// The Issue we remember as open and that can still be found.
+    fn open_issue(&self) -> Option<&IssueRef> {
+        let issue = self.input.prior?.issue.as_ref()?;
+        (!self.input.issue_lost).then_some(issue)
+    }
+
+    /// The Issue that the signals were read on.
+    fn ballot(&self) -> Option<&IssueRef> {
+        let memory = &self.input.prior?.inbox;
+        self.open_issue().or(memory.ballot.as_ref())
+    }
+
     /// The open Issue, if it is to stay.
     fn kept(&self) -> Option<&IssueRef> {
-        let issue = self.input.prior?.issue.as_ref()?;
+        let issue = self.open_issue()?;
         let asks_this = match issue.kind {
             IssueKind::PendingOwner => !self.is_new || key::asks(&issue.key, &self.covers),
             // A trail speaks of the pull request: one is enough, however many heads follow.
@@ -113,11 +132,15 @@ impl Decision<'_> {
 
     /// Is an Issue to be opened? One that a person or time has closed is not opened again.
     fn opens(&self) -> Option<IssueKind> {
-        let refused = self
-            .input
-            .prior
-            .is_some_and(|prior| prior.issue_refused.is_some());
-        let due = self.is_new || (refused && self.input.retry_refused);
+        let prior = self.input.prior;
+        let refused = prior.is_some_and(|prior| prior.issue_refused.is_some());
+        // The ballot had ended with an approval that no longer holds: the question is put again.
+        let open_again = self.wanted == Some(IssueKind::PendingOwner)
+            && prior.is_some_and(|prior| prior.inbox.ballot.is_some());
+        let due = self.is_new
+            || self.input.issue_lost
+            || open_again
+            || (refused && self.input.retry_refused);
         self.wanted.filter(|_| due && self.kept().is_none())
     }
 }
@@ -127,7 +150,7 @@ impl Decision<'_> {
 pub fn evaluation(input: &EvaluationInput<'_>) -> Plan {
     let decision = decide(input);
     let (effects, check_digest) = effects::effects(&decision);
-    let entries = entries(&decision);
+    let entries = entries::entries(&decision);
     let state_after = state_after(&decision, check_digest);
     Plan {
         decision_id: decision.id,
@@ -160,6 +183,7 @@ fn decide<'a>(input: &'a EvaluationInput<'a>) -> Decision<'a> {
     let id = format!("d-{}", key::digest(&[&digest, before]));
     let covers = covers(input);
     let (answered, honoured) = answer(input, &covers, is_new);
+    let withdrawn = withdrawn(input, &covers, answered.as_ref());
     let wanted = match (
         input.verdict.quadrant(),
         answered.as_ref().map(|a| a.choice),
@@ -178,6 +202,7 @@ fn decide<'a>(input: &'a EvaluationInput<'a>) -> Decision<'a> {
         covers,
         answered,
         honoured,
+        withdrawn,
         wanted,
     }
 }
@@ -197,8 +222,18 @@ fn covers(input: &EvaluationInput<'_>) -> String {
     ])
 }
 
+/// The last answer, as far as it is about this question. A pull request that was closed and opened again is asked
+/// about again.
+fn before<'a>(input: &EvaluationInput<'a>, covers: &str) -> Option<&'a Answered> {
+    let prior = input.prior.filter(|prior| !prior.closed)?;
+    let answered = prior.answered.as_ref()?;
+    (answered.covers == covers).then_some(answered)
+}
+
 /// The answer in force, and whether it is honoured now. An answer to a question that has changed meanwhile does not
 /// count: neither one from before nor one that arrives together with the change.
+///
+/// INVARIANT: an approval is in force only as long as the signals, whenever they are read, say so.
 fn answer<'a>(
     input: &EvaluationInput<'a>,
     covers: &str,
@@ -207,80 +242,44 @@ fn answer<'a>(
     if input.verdict.quadrant() != Quadrant::D {
         return (None, None);
     }
-    // A pull request that was closed and opened again is asked about again.
-    let before = input
-        .prior
-        .filter(|prior| !prior.closed)
-        .and_then(|prior| prior.answered.clone())
-        .filter(|answered| answered.covers == covers);
-    let issue = input.prior.and_then(|prior| prior.issue.as_ref());
-    let asked_this = match issue {
+    let before = before(input, covers);
+    let Some(heard) = input.heard else {
+        return (before.cloned(), None);
+    };
+    let answer = match &heard.outcome {
+        Resolved::Answer(answer) => answer,
+        Resolved::Nothing | Resolved::Refused { .. } => {
+            return (before.filter(|b| !b.choice.approves()).cloned(), None);
+        }
+    };
+    let ballot = input.prior.and_then(|prior| {
+        let open = prior.issue.as_ref().filter(|_| !input.issue_lost);
+        open.or(prior.inbox.ballot.as_ref())
+    });
+    let asked_this = match ballot {
         Some(issue) => key::asks(&issue.key, covers),
         None => !is_new,
     };
-    let fresh = input.answer.filter(|answer| {
-        asked_this
-            && *answer.head() == input.facts.head_sha
-            && before
-                .as_ref()
-                .is_none_or(|before| before.signal != answer.key())
-    });
-    match fresh {
-        Some(answer) => {
-            let answered = Answered {
-                choice: answer.choice(),
-                signal: answer.key(),
-                covers: covers.to_owned(),
-            };
-            (Some(answered), Some(answer))
-        }
-        None => (before, None),
+    if !asked_this || *answer.head() != input.facts.head_sha {
+        return (None, None);
     }
+    let answered = Answered {
+        choice: answer.choice(),
+        signal: answer.key(),
+        covers: covers.to_owned(),
+    };
+    let known = before.is_some_and(|before| before.signal == answered.signal);
+    (Some(answered), (!known).then_some(answer))
 }
 
-fn entries(decision: &Decision<'_>) -> Vec<EntryDraft> {
-    let input = decision.input;
-    let draft = |id: String, body| EntryDraft {
-        ts: input.now,
-        decision: id,
-        about: Some(About {
-            repo_id: input.repo.id,
-            repo: input.repo.name.clone(),
-            number: input.facts.number,
-            head_sha: input.facts.head_sha.clone(),
-        }),
-        body,
-        policy: input.policy.to_owned(),
-        delivery: input.delivery.cloned(),
-        version: input.version.to_owned(),
-    };
-    let classification = decision.is_new.then(|| {
-        draft(
-            decision.id.clone(),
-            Body::Classification {
-                rules_fired: input.verdict.rules_fired().to_vec(),
-                quadrant: input.verdict.quadrant(),
-                reasoning: input.verdict.reasoning().to_owned(),
-                base_ref: input.facts.base_ref.clone(),
-                author: input.facts.author.clone(),
-            },
-        )
-    });
-    let answer = decision.honoured.map(|answer| {
-        draft(
-            format!("{}/{}", decision.id, answer.key()),
-            Body::OwnerAnswer {
-                answer: answer.choice(),
-                actor: answer.by().login.clone(),
-                actor_id: answer.by().id,
-                signal: answer.from().to_string(),
-                answered_at: answer.at(),
-                nonce: answer.nonce().map(str::to_owned),
-                quadrant: input.verdict.quadrant(),
-            },
-        )
-    });
-    classification.into_iter().chain(answer).collect()
+/// The approval that was in force until now, when nothing stands in its place.
+fn withdrawn<'a>(
+    input: &EvaluationInput<'a>,
+    covers: &str,
+    answered: Option<&Answered>,
+) -> Option<&'a Answered> {
+    let before = before(input, covers).filter(|before| before.choice.approves())?;
+    (input.verdict.quadrant() == Quadrant::D && answered.is_none()).then_some(before)
 }
 
 fn state_after(decision: &Decision<'_>, check_digest: String) -> PullState {
@@ -318,6 +317,45 @@ fn state_after(decision: &Decision<'_>, check_digest: String) -> PullState {
         issue,
         issue_refused,
         answered: decision.answered.clone(),
+        inbox: memory(decision),
         closed: false,
+    }
+}
+
+/// What is remembered of the inbox: a ballot that ended with an approval, and what was said on the one that stays.
+fn memory(decision: &Decision<'_>) -> InboxMemory {
+    let input = decision.input;
+    let approved = decision.choice().is_some_and(Choice::approves);
+    let ballot = decision
+        .ballot()
+        .filter(|issue| approved && key::asks(&issue.key, &decision.covers))
+        .cloned();
+    let stays_with = decision.kept().or(ballot.as_ref());
+    let before = input.prior.map(|prior| &prior.inbox);
+    let mut said: std::collections::BTreeSet<String> = before
+        .map(|before| before.said.clone())
+        .unwrap_or_default();
+    said.extend(remarks::keys(decision));
+    said.retain(|key| stays_with.is_some_and(|issue| key.starts_with(&issue.key)));
+    let asked = (input.verdict.quadrant() == Quadrant::D).then(|| {
+        before
+            .filter(|_| input.prior.is_some_and(|prior| !prior.closed))
+            .and_then(|before| before.asked.clone())
+            .filter(|asked| asked.covers == decision.covers)
+            .unwrap_or_else(|| Asked {
+                covers: decision.covers.clone(),
+                at: None,
+            })
+    });
+    InboxMemory {
+        asked,
+        shown: stays_with.and_then(|_| {
+            let fresh = input.shown.map(str::to_owned);
+            fresh.or_else(|| before.and_then(|before| before.shown.clone()))
+        }),
+        said,
+        closed_by_hand: input.closed_by_hand && decision.kept().is_some(),
+        stays: decision.kept().is_some() && before.is_some_and(|before| before.stays),
+        ballot,
     }
 }

@@ -77,6 +77,15 @@ pub(super) fn key() -> ReceiptKey {
     ReceiptKey::new(&[7; 32]).unwrap()
 }
 
+fn answered(answer: &Answer) -> inbox::Resolution {
+    inbox::Resolution {
+        outcome: Heard::Answer(answer.clone()),
+        clarify: vec![],
+        impostors: vec![],
+        ignored: 0,
+    }
+}
+
 /// One pull request, its state, and what stands on GitHub.
 struct World {
     state: Option<PullState>,
@@ -111,7 +120,9 @@ impl World {
             title: "Change the gate",
             url: "https://github.com/octo-org/widgets/pull/12",
             fingerprint: None,
-            answer,
+            heard: answer.map(answered).as_ref(),
+            shown: None,
+            issue_lost: false,
             required_checks: &["ci / test".to_owned()],
             verifications: &[],
             issues: if self.issues_on {
@@ -416,6 +427,10 @@ fn a_reopened_pull_request_is_asked_about_again() {
         repo: &repo,
         merged: false,
         language: Language::En,
+        now: Timestamp::from_millis(0),
+        policy: "sha256:0",
+        delivery: None,
+        version: "0.1.0",
     });
     assert_eq!(words(&plan), ["close 101 with comment"]);
     world.carry_out(&plan);
@@ -424,6 +439,10 @@ fn a_reopened_pull_request_is_asked_about_again() {
         repo: &repo,
         merged: false,
         language: Language::En,
+        now: Timestamp::from_millis(0),
+        policy: "sha256:0",
+        delivery: None,
+        version: "0.1.0",
     });
     assert!(again.is_empty());
     let first_key = plan.effects.clone();
@@ -444,6 +463,10 @@ fn a_trail_outlives_its_pull_request_and_is_not_opened_twice() {
         repo: &repo,
         merged: true,
         language: Language::En,
+        now: Timestamp::from_millis(0),
+        policy: "sha256:0",
+        delivery: None,
+        version: "0.1.0",
     });
     assert!(plan.is_empty() && plan.state_after.issue.is_some() && plan.state_after.closed);
     // Closed by time: the state forgets it, the same decision does not open another.

@@ -6,7 +6,10 @@ use super::StoreError;
 use sqlx::AnyConnection;
 
 /// In order; version `n` is the one at place `n - 1`. Never change a published one: add the next.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_first.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_first.sql"),
+    include_str!("migrations/0002_answers.sql"),
+];
 
 /// Brings the schema to the newest version. The caller holds whatever keeps other programs out.
 pub(in crate::store) async fn migrate(conn: &mut AnyConnection) -> Result<(), StoreError> {

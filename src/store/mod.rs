@@ -17,7 +17,7 @@ pub use types::{
 };
 
 use crate::domain::{
-    AccountId, InstallationId, IssueNumber, Outcome, PullNumber, PullState, RepoId, RepoRef, Sha,
+    AccountId, CommentEdit, InstallationId, IssueNumber, Outcome, Press, PullNumber, PullState, RepoId, RepoRef, Sha,
     Timestamp, Trigger, Witness,
 };
 use std::{collections::BTreeMap, time::Duration};
@@ -106,7 +106,15 @@ pub trait Store: Send + Sync + 'static {
         repo: RepoId,
         number: IssueNumber,
     ) -> Result<Option<PullState>, StoreError>;
-    /// The pull requests with an open Issue of ours.
+    /// The buttons that were pressed on the check-run with this `external_id`, oldest first.
+    async fn presses(&self, external_id: &str) -> Result<Vec<Press>, StoreError>;
+    /// The edits of comments on an Issue of ours that deliveries told of.
+    async fn comment_edits(
+        &self,
+        repo: RepoId,
+        issue: IssueNumber,
+    ) -> Result<Vec<CommentEdit>, StoreError>;
+    /// The pull requests with an Issue of ours that is open, or that ended with an approval still in force.
     async fn open_issues(&self) -> Result<Vec<PullState>, StoreError>;
 
     // Installations, repositories, owners.

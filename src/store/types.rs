@@ -4,7 +4,7 @@
 //! everything that is done with it.
 
 use crate::domain::{
-    DeliveryId, Effect, InstallationId, Outcome, PullState, RepoRef, Sha, Subject, Timestamp,
+    Account, CommentId, DeliveryId, Effect, InstallationId, IssueNumber, Outcome, PullState, RepoId, RepoRef, Sha, Subject, Timestamp,
     Trigger, Witness,
 };
 
@@ -34,6 +34,28 @@ pub enum Note {
     Installation(InstallationId, InstallationStatus),
     /// The repository has this name now.
     RepoSeen(RepoRef),
+    /// A button of a check-run of ours was pressed. Kept with the delivery's id and time.
+    Pressed {
+        /// The check-run's `external_id`.
+        external_id: String,
+        /// The button's identifier.
+        identifier: String,
+        /// The sender.
+        by: Account,
+    },
+    /// A comment was edited. Kept when it stands on an Issue of ours.
+    CommentEdited {
+        /// The repository of the Issue.
+        repo: RepoId,
+        /// The Issue.
+        issue: IssueNumber,
+        /// The comment.
+        comment: CommentId,
+        /// Its `updated_at` after the edit.
+        updated_at: Timestamp,
+        /// The sender.
+        by: Account,
+    },
 }
 
 /// May work go on for an installation?

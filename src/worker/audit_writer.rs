@@ -11,6 +11,14 @@ pub struct AuditWriter {
     log: Arc<Mutex<AuditLog>>,
 }
 
+/// Where the entries of one plan stand.
+pub(crate) struct Places {
+    /// The last entry that says what was decided, which the check-run names; the last of all when none does.
+    pub(crate) deciding: Witness,
+    /// The last entry.
+    pub(crate) last: Witness,
+}
+
 impl AuditWriter {
     /// Takes the open log.
     #[must_use]
@@ -20,28 +28,35 @@ impl AuditWriter {
         }
     }
 
-    /// Writes the entries that are not in the log yet, in order; returns the last one's place once all are on disk.
-    /// `None` when there are none to write.
+    /// Writes the entries that are not in the log yet, in order; returns their places once all are on disk. `None` when
+    /// there are none to write.
     ///
     /// # Errors
     /// An entry is not on disk. Those before it may be; a second call skips them.
     pub(crate) async fn append(
         &self,
         entries: Vec<EntryDraft>,
-    ) -> Result<Option<Witness>, WorkError> {
+    ) -> Result<Option<Places>, WorkError> {
         let log = Arc::clone(&self.log);
         let written = tokio::task::spawn_blocking(move || {
             // A panic elsewhere cannot leave the log half changed: the next append looks at the file first.
             let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut last = None;
+            let mut places: Option<Places> = None;
             for entry in &entries {
                 let witness = match log.find_decision(&entry.decision) {
                     Some(witness) => witness.clone(),
                     None => log.append(entry)?,
                 };
-                last = Some(witness);
+                let deciding = match places.take() {
+                    Some(before) if !entry.decides() => before.deciding,
+                    Some(_) | None => witness.clone(),
+                };
+                places = Some(Places {
+                    deciding,
+                    last: witness,
+                });
             }
-            Ok::<_, AuditError>(last)
+            Ok::<_, AuditError>(places)
         })
         .await
         .map_err(|error| WorkError::Audit(error.to_string()))?;

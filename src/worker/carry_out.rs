@@ -52,6 +52,10 @@ impl Bench {
             }
             plan::settle(&mut state, &planned.effect, &outcome);
         }
+        // A button that is pressed from now on answers the question that stands there now.
+        if let Some(asked) = &mut state.inbox.asked {
+            asked.at.get_or_insert_with(|| self.clock.now());
+        }
         self.at("effects-done");
         Ok((state, count))
     }
@@ -64,12 +68,15 @@ impl Bench {
         let number = entries.len() as u64;
         let written = self.audit.append(entries).await?;
         self.at("audit-written");
-        if let Some(witness) = &written {
-            self.store.plan_audited(claim, witness).await?;
+        if let Some(places) = &written {
+            if places.last != places.deciding {
+                self.store.set_audit_tail(&places.last).await?;
+            }
+            self.store.plan_audited(claim, &places.deciding).await?;
             self.metrics.audited(number);
         }
         self.at("audit-noted");
-        Ok(written)
+        Ok(written.map(|places| places.deciding))
     }
 
     async fn apply(&self, effect: &Effect, seen: &Seen) -> Result<Outcome, WorkError> {
@@ -129,7 +136,12 @@ fn counters(entries: &[EntryDraft]) -> Vec<String> {
                 "quadrant_{}_count",
                 quadrant.letter().to_ascii_lowercase()
             )),
-            Body::OwnerAnswer { .. } => None,
+            Body::OwnerAnswer { .. }
+            | Body::IssueOpened { .. }
+            | Body::IssueClosed { .. }
+            | Body::Superseded { .. }
+            | Body::AnswerWithdrawn { .. }
+            | Body::InstallationRemoved { .. } => None,
         })
         .collect()
 }

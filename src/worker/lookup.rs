@@ -34,7 +34,7 @@ impl Bench {
         number: IssueNumber,
     ) -> Result<Done, WorkError> {
         if let Some(pull) = self.store.pull_for_issue(repo.id, number).await? {
-            self.look_again(&pull.repo, pull.number, false).await?;
+            self.look_again(&pull.repo, pull.number, true).await?;
         }
         Ok(Done::nothing())
     }

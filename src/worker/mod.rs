@@ -4,6 +4,7 @@
 //! acknowledged (`Store::finish`) only when everything that it asked for is true on GitHub or is kept in the
 //! store to be retried.
 
+mod answers;
 mod audit_writer;
 mod carry_out;
 mod inbox_repo;
@@ -12,6 +13,7 @@ mod pull;
 mod retry;
 mod write_budget;
 
+pub(crate) use answers::shown;
 pub use audit_writer::AuditWriter;
 pub use write_budget::WriteBudget;
 

@@ -2,9 +2,10 @@
 //!
 //! INVARIANT: nothing is published about facts that may belong to another head than the one they are published on.
 
+use super::answers::{Heard, Question};
 use super::{Bench, Done, WorkError, retry};
 use crate::diff;
-use crate::domain::{Facts, Known, PullNumber, PullState, RepoRef, Timestamp};
+use crate::domain::{Facts, Known, PullNumber, PullState, Quadrant, RepoRef, Timestamp};
 use crate::github::{PullView, Seen, Wants};
 use crate::plan::{self, EvaluationInput, Issues, Plan, labels};
 use crate::policy::Policy;
@@ -211,6 +212,10 @@ impl Bench {
             repo,
             merged: pull.merged,
             language,
+            now: self.clock.now(),
+            policy: &policy.digest,
+            delivery: claim.deliveries.first(),
+            version: env!("CARGO_PKG_VERSION"),
         });
         if plan.is_empty() {
             return Ok(Done {
@@ -246,6 +251,18 @@ impl Bench {
                 }
             }
         }
+        let heard = match verdict.quadrant() {
+            Quadrant::D => {
+                let question = Question {
+                    repo,
+                    number: facts.number,
+                    head: &facts.head_sha,
+                };
+                self.hear(question, prior, policy).await?
+            }
+            Quadrant::A | Quadrant::B | Quadrant::C => Heard::default(),
+        };
+        self.at("answers-read");
         let nonce = nonce()?;
         let required = policy.ci_of(&repo.name).required_checks;
         Ok(plan::evaluation(&EvaluationInput {
@@ -256,12 +273,14 @@ impl Bench {
             title: &pull.title,
             url: &pull.html_url,
             fingerprint: fingerprint.map(String::as_str),
-            answer: None,
+            heard: heard.resolution.as_ref(),
+            shown: heard.shown.as_deref(),
+            issue_lost: heard.lost,
             required_checks: &required,
             verifications: &[],
             issues,
             retry_refused: claim.deep,
-            closed_by_hand: false,
+            closed_by_hand: heard.closed_by_hand,
             has_label: &|repo, name| ensured.contains(&(repo.id, name)),
             language: policy.inbox.language,
             passive_close_hours: (policy.inbox.passive_close_days > 0)

@@ -9,6 +9,7 @@
     clippy::string_slice
 )]
 
+mod answers;
 mod architecture;
 mod audit;
 mod audit_cli;

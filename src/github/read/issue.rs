@@ -36,6 +36,10 @@ pub struct IssueView {
     pub created_at: Timestamp,
     /// When it was closed.
     pub closed_at: Option<Timestamp>,
+    /// When anything of it was last changed, as GitHub gives it; reactions do not count as a change.
+    pub updated_at: String,
+    /// How many reactions it has: 👍, 👎, all. `None` where GitHub does not say.
+    pub reactions: Option<(u64, u64, u64)>,
     /// Its page.
     pub html_url: String,
 }
@@ -95,6 +99,10 @@ impl IssueView {
                 .closed_at
                 .map(|at| time(name, Some(at), "closed_at"))
                 .transpose()?,
+            updated_at: issue.updated_at.unwrap_or_default(),
+            reactions: issue.reactions.and_then(|rollup| {
+                Some((rollup.up?, rollup.down?, rollup.total_count?))
+            }),
             html_url: issue.html_url.unwrap_or_default(),
         })
     }
@@ -106,6 +114,32 @@ impl GitHub {
         const NAME: &str = "GET issue";
         let path = ApiPath::repo(&repo.name).seg("issues").seg(number);
         IssueView::read(NAME, self.json(Call::get(NAME, of(repo), path)).await?)
+    }
+
+    /// The open Issues of our own account with this label, pull requests left out. One call for each hundred.
+    pub async fn own_open_issues(
+        &self,
+        repo: &RepoRef,
+        label: &str,
+    ) -> Result<Vec<IssueView>, ApiError> {
+        const NAME: &str = "GET own open issues";
+        let bot = self.app().await?.bot_login();
+        let listing = Listing {
+            name: NAME,
+            who: of(repo),
+            path: ApiPath::repo(&repo.name)
+                .seg("issues")
+                .query("creator", &bot)
+                .query("labels", label)
+                .query("state", "open"),
+            expected: None,
+        };
+        let items = self.list::<Vec<wire::Issue>>(listing).await?.items;
+        items
+            .into_iter()
+            .filter(|issue| issue.pull_request.is_none())
+            .map(|issue| IssueView::read(NAME, issue))
+            .collect()
     }
 
     /// All comments, oldest first. One call for each hundred.

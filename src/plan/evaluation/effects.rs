@@ -1,7 +1,7 @@
 //! The effects of a decision, in their order: labels, the new Issue, the answer's marks, the check-run, the end of the
 //! old Issue.
 
-use super::{Decision, Issues};
+use super::{Decision, Issues, remarks};
 use crate::domain::{
     CheckConclusion, CheckOutput, CheckRunEffect, Choice, CommentEffect, CommentMode, Effect,
     IssueKind, IssueNumber, IssueRef, OpenIssueEffect, Quadrant, RepoRef,
@@ -15,7 +15,8 @@ use crate::plan::{CHECK_RUN_NAME, key};
 pub(super) fn effects(decision: &Decision<'_>) -> (Vec<Effect>, String) {
     let (check, check_digest) = check_run(decision);
     let prior = decision.input.prior;
-    let old = prior.and_then(|prior| prior.issue.as_ref());
+    let old = decision.open_issue();
+    let ballot = decision.ballot();
     let opened = decision
         .opens()
         .and_then(|kind| match decision.input.issues {
@@ -36,13 +37,14 @@ pub(super) fn effects(decision: &Decision<'_>) -> (Vec<Effect>, String) {
         );
         effects.push(Effect::OpenIssue(opened.clone()));
     }
-    mark_answer(decision, old, &mut effects);
+    remarks::effects(decision, &mut effects);
+    mark_answer(decision, ballot, &mut effects);
     // A decision that is new but says the same keeps its check-run, which names the entry of then.
     if !says_the_same || opened.is_some() || decision.honoured.is_some() {
         effects.push(Effect::CheckRun(check));
     }
     if decision.honoured.is_some() && decision.choice() == Some(Choice::Reject) {
-        reject(decision, old, &mut effects);
+        reject(decision, ballot, &mut effects);
     }
     if let Some(old) = old.filter(|_| decision.kept().is_none()) {
         effects.push(close(decision, old));
@@ -50,7 +52,7 @@ pub(super) fn effects(decision: &Decision<'_>) -> (Vec<Effect>, String) {
     (effects, check_digest)
 }
 
-fn ensure(decision: &Decision<'_>, repo: &RepoRef, label: Label, effects: &mut Vec<Effect>) {
+pub(super) fn ensure(decision: &Decision<'_>, repo: &RepoRef, label: Label, effects: &mut Vec<Effect>) {
     if !(decision.input.has_label)(repo, label.name) {
         effects.push(Effect::EnsureLabel {
             repo: repo.clone(),
@@ -61,13 +63,7 @@ fn ensure(decision: &Decision<'_>, repo: &RepoRef, label: Label, effects: &mut V
 
 fn open(decision: &Decision<'_>, kind: IssueKind, repo: &RepoRef) -> OpenIssueEffect {
     let input = decision.input;
-    let issue_key = key::issue(
-        input.repo.id,
-        input.facts.number,
-        kind,
-        &decision.covers,
-        decision.id.trim_start_matches("d-"),
-    );
+    let issue_key = decision.issue_key(kind);
     let whole = whole(decision);
     let said = issue::IssueInput {
         kind,
@@ -108,8 +104,8 @@ fn open(decision: &Decision<'_>, kind: IssueKind, repo: &RepoRef) -> OpenIssueEf
 }
 
 /// The label of an answer that is honoured now.
-fn mark_answer(decision: &Decision<'_>, old: Option<&IssueRef>, effects: &mut Vec<Effect>) {
-    let (Some(answer), Some(issue)) = (decision.honoured, old) else {
+fn mark_answer(decision: &Decision<'_>, ballot: Option<&IssueRef>, effects: &mut Vec<Effect>) {
+    let (Some(answer), Some(issue)) = (decision.honoured, ballot) else {
         return;
     };
     let label = labels::of_choice(answer.choice());
@@ -119,13 +115,23 @@ fn mark_answer(decision: &Decision<'_>, old: Option<&IssueRef>, effects: &mut Ve
         number: issue.number,
         labels: vec![label.name.to_owned()],
     });
+    // The label of the answer that this one takes the place of.
+    let before = decision.input.prior.and_then(|prior| prior.answered.as_ref());
+    let before = before.map(|before| labels::of_choice(before.choice));
+    if let Some(before) = before.filter(|before| *before != label) {
+        effects.push(Effect::RemoveLabel {
+            repo: issue.repo.clone(),
+            number: issue.number,
+            label: before.name.to_owned(),
+        });
+    }
 }
 
 /// The pull request is told why before it is closed.
-fn reject(decision: &Decision<'_>, old: Option<&IssueRef>, effects: &mut Vec<Effect>) {
+fn reject(decision: &Decision<'_>, ballot: Option<&IssueRef>, effects: &mut Vec<Effect>) {
     let input = decision.input;
     let number = IssueNumber(input.facts.number.0);
-    let said_in = old.map_or_else(
+    let said_in = ballot.map_or_else(
         || CHECK_RUN_NAME.to_owned(),
         |issue| issue_url(decision, issue),
     );

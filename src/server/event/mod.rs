@@ -1,7 +1,8 @@
 //! From one webhook payload to the subjects that must be looked at.
 //!
 //! A pure function: no store, no clock. Work is level-triggered, so a payload only says *where* to look; the
-//! one thing taken from it is the head SHA that it announces. [`triggers`] is the table, one arm a case.
+//! few things taken from it are what nothing else tells: the head SHA that it announces, who pressed a button, who
+//! edited a comment. [`triggers`] is the table, one arm a case.
 
 mod name;
 mod wire;
@@ -9,7 +10,7 @@ mod wire;
 pub use name::Event;
 
 use crate::domain::{
-    AppId, InstallationId, IssueNumber, PullNumber, RepoId, RepoRef, Sha, Subject, Trigger,
+    AppId, CommentId, InstallationId, IssueNumber, PullNumber, RepoId, RepoRef, Sha, Subject, Trigger,
 };
 use crate::store::{InstallationStatus, Note};
 use std::sync::Arc;
@@ -142,7 +143,9 @@ fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
     if !ours {
         return Reading::Ignored(Ignored::Unsupervised);
     }
-    let notes = vec![Note::RepoSeen(repo.clone())];
+    let mut notes = vec![Note::RepoSeen(repo.clone())];
+    notes.extend(pressed(event, &payload, context.own_app));
+    notes.extend(comment_edited(event, &payload, &repo));
     match triggers(event, &payload, &repo, context.own_app) {
         Ok(triggers) => Reading::Work {
             action: payload.action,
@@ -204,6 +207,35 @@ fn triggers(
     } else {
         Ok(found)
     }
+}
+
+/// A button of a check-run of ours: nothing but this payload tells who pressed it.
+fn pressed(event: Event, payload: &Payload, own: AppId) -> Option<Note> {
+    let is_press =
+        event == Event::CheckRun && payload.action.as_deref() == Some("requested_action");
+    if !is_press || !is_own(payload, own) {
+        return None;
+    }
+    Some(Note::Pressed {
+        external_id: payload.check_run.as_ref()?.external_id.clone()?,
+        identifier: payload.requested_action.as_ref()?.identifier.clone()?,
+        by: payload.sender.as_ref()?.known()?,
+    })
+}
+
+/// An edit of a comment: nothing but this payload tells who made it.
+fn comment_edited(event: Event, payload: &Payload, repo: &RepoRef) -> Option<Note> {
+    if event != Event::IssueComment || payload.action.as_deref() != Some("edited") {
+        return None;
+    }
+    let comment = payload.comment.as_ref()?;
+    Some(Note::CommentEdited {
+        repo: repo.id,
+        issue: IssueNumber(payload.issue.as_ref()?.number?),
+        comment: CommentId(comment.id?),
+        updated_at: comment.updated_at.as_deref()?.parse().ok()?,
+        by: payload.sender.as_ref()?.known()?,
+    })
 }
 
 /// Installed, suspended, removed, or given more repositories.

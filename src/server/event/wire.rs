@@ -3,6 +3,7 @@
 //! Tolerant: every member may be missing or null, ids are u64, words stay words. Nothing here is believed
 //! further than [`super::read`]: past it nobody sees GitHub's JSON.
 
+use crate::domain::{self, AccountId, AccountType};
 use serde::Deserialize;
 
 /// Any payload.
@@ -22,6 +23,7 @@ pub(super) struct Payload {
     pub check_suite: Option<CheckSuite>,
     pub issue: Option<Issue>,
     pub comment: Option<Comment>,
+    pub requested_action: Option<RequestedAction>,
     pub merge_group: Option<MergeGroup>,
 }
 
@@ -42,8 +44,21 @@ pub(super) struct Repository {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Account {
+    pub login: Option<String>,
+    pub id: Option<u64>,
     #[serde(rename = "type")]
     pub kind: Option<String>,
+}
+
+impl Account {
+    /// The account, or nobody when login or id is missing.
+    pub fn known(&self) -> Option<domain::Account> {
+        Some(domain::Account {
+            login: self.login.clone()?,
+            id: AccountId(self.id?),
+            kind: AccountType::from(self.kind.clone().unwrap_or_default()),
+        })
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -74,6 +89,7 @@ pub(super) struct Changes {
 pub(super) struct CheckRun {
     pub name: Option<String>,
     pub head_sha: Option<String>,
+    pub external_id: Option<String>,
     pub app: Option<App>,
     pub pull_requests: Option<Vec<PullRequest>>,
 }
@@ -99,7 +115,15 @@ pub(super) struct Issue {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
+pub(super) struct RequestedAction {
+    pub identifier: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Comment {
+    pub id: Option<u64>,
+    pub updated_at: Option<String>,
     pub performed_via_github_app: Option<App>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! INVARIANT: a trigger that is kept raises `wanted` of its subject's row in the same transaction.
 
-use super::{from_json, parsed, registry, to_json};
-use crate::domain::{Subject, Timestamp, Trigger};
+use super::{from_json, parsed, registry, signals, to_json};
+use crate::domain::{CommentEdit, Press, Subject, Timestamp, Trigger};
 use crate::store::{Accepted, NewDelivery, Note, StoreError};
 use sqlx::AnyConnection;
 
@@ -32,6 +32,34 @@ pub(super) async fn accept(
                 registry::set_installation(conn, *id, *status).await?;
             }
             Note::RepoSeen(repo) => registry::repo_seen(conn, repo).await?,
+            Note::Pressed {
+                external_id,
+                identifier,
+                by,
+            } => {
+                let press = Press {
+                    delivery: delivery.id.clone(),
+                    external_id: external_id.clone(),
+                    identifier: identifier.clone(),
+                    by: by.clone(),
+                    at: delivery.received_at,
+                };
+                signals::pressed(conn, &press).await?;
+            }
+            Note::CommentEdited {
+                repo,
+                issue,
+                comment,
+                updated_at,
+                by,
+            } => {
+                let edit = CommentEdit {
+                    comment: *comment,
+                    updated_at: *updated_at,
+                    by: by.clone(),
+                };
+                signals::edited(conn, *repo, *issue, &edit).await?;
+            }
         }
     }
     for trigger in &delivery.triggers {

@@ -9,6 +9,7 @@ mod plans;
 mod pulls;
 mod registry;
 mod report;
+mod signals;
 mod store;
 
 use super::StoreError;

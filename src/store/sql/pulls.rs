@@ -17,7 +17,9 @@ pub(super) async fn save(conn: &mut AnyConnection, state: &PullState) -> Result<
     .bind(signed(state.repo.id.0))
     .bind(signed(state.number.0))
     .bind(state.head_sha.as_str())
-    .bind(i64::from(state.issue.is_some()))
+    .bind(i64::from(
+        state.issue.is_some() || state.inbox.ballot.is_some(),
+    ))
     .bind(to_json(STATE, state)?)
     .execute(&mut *conn)
     .await?;

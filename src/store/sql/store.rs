@@ -1,8 +1,8 @@
 //! The trait kept over any backend: owned arguments in, one transaction each, wake-ups after commit.
 
-use super::{Backend, SqlStore, intake, lease, lease::Fence, plans, pulls, registry, report};
+use super::{Backend, SqlStore, intake, lease, lease::Fence, plans, pulls, registry, report, signals};
 use crate::domain::{
-    AccountId, InstallationId, IssueNumber, Outcome, PullNumber, PullState, RepoId, RepoRef, Sha,
+    AccountId, CommentEdit, InstallationId, IssueNumber, Outcome, Press, PullNumber, PullState, RepoId, RepoRef, Sha,
     Timestamp, Trigger, Witness,
 };
 use crate::store::{
@@ -178,6 +178,19 @@ impl<B: Backend> Store for SqlStore<B> {
 
     async fn open_issues(&self) -> Result<Vec<PullState>, StoreError> {
         read!(self, c => pulls::with_open_issue(c))
+    }
+
+    async fn presses(&self, external_id: &str) -> Result<Vec<Press>, StoreError> {
+        let external_id = external_id.to_owned();
+        read!(self, c => signals::presses(c, &external_id))
+    }
+
+    async fn comment_edits(
+        &self,
+        repo: RepoId,
+        issue: IssueNumber,
+    ) -> Result<Vec<CommentEdit>, StoreError> {
+        read!(self, c => signals::edits(c, repo, issue))
     }
 
     async fn set_installation(

@@ -1,0 +1,192 @@
+//! Owners answer a D through every channel; check-run, labels, Issue, pull request and log follow.
+
+use crate::journey::spec_of;
+use crate::world::{INBOX, REPO, World};
+use fake_github::FileSpec;
+use std::time::Duration;
+
+/// A D that waits for its answer: the pull request and its Issue.
+pub async fn asked() -> (World, u64, u64) {
+    let world = World::start().await;
+    let number = world.github.open_pull(REPO, &spec_of('D'));
+    world.settle().await;
+    let issue = world.issue().number;
+    assert_eq!(conclusion(&world, number), "failure");
+    // Answers come later than questions.
+    world.advance(Duration::from_mins(1));
+    (world, number, issue)
+}
+
+pub fn conclusion(world: &World, number: u64) -> String {
+    world.check(number).conclusion.unwrap_or_default()
+}
+
+fn kinds(world: &World) -> Vec<String> {
+    world
+        .log()
+        .iter()
+        .map(|entry| entry["kind"].as_str().expect("a kind").to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn approved_by_a_comment() {
+    for (body, label, answer) in [
+        ("/approve A", "decision:approved-A", "approve_a"),
+        ("/approve B", "decision:approved-B", "approve_b"),
+        ("APPROVE", "decision:approved-A", "approve_a"),
+    ] {
+        let (world, number, issue) = asked().await;
+        let comment = world.github.as_user("octo-owner").comment(INBOX, issue, body);
+        world.settle().await;
+
+        assert_eq!(conclusion(&world, number), "success", "{body}");
+        let closed = world.github.issue(INBOX, issue);
+        assert!(!closed.open);
+        assert!(closed.labels.contains(&label.to_owned()), "{closed:?}");
+        assert_eq!(closed.comments.len(), 1, "no reply: {closed:?}");
+        assert_eq!(world.github.open_issues(INBOX).len(), 0);
+        assert_eq!(
+            kinds(&world),
+            ["classification", "issue_opened", "owner_answer", "issue_closed"]
+        );
+        let entry = &world.log_of("owner_answer")[0];
+        assert_eq!(entry["answer"], answer);
+        assert_eq!(entry["actor"], "octo-owner");
+        assert_eq!(entry["actor_id"], world.github.account_id("octo-owner"));
+        assert_eq!(entry["signal"], format!("comment/{comment}"));
+        assert_eq!(entry["head_sha"], world.github.pull(REPO, number).head_sha);
+        assert_eq!(entry["nonce"].as_str().map(str::len), Some(32));
+        let hash = entry["hash"].as_str().expect("a hash");
+        assert!(world.check(number).summary.contains(hash));
+        world.assert_clean().await;
+    }
+}
+
+#[tokio::test]
+async fn approved_by_a_button() {
+    let (world, number, issue) = asked().await;
+    let run = world.check(number).id;
+    world.github.as_user("octo-dev").press(REPO, run, "approve");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "failure", "the author's press");
+    world.github.as_user("octo-owner").press(REPO, run, "approve");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "success");
+    assert!(!world.github.issue(INBOX, issue).open);
+    let entry = &world.log_of("owner_answer")[0];
+    assert!(entry["signal"].as_str().expect("text").starts_with("button/"));
+    world.assert_clean().await;
+}
+
+#[tokio::test]
+async fn deferred_then_approved() {
+    let (world, number, issue) = asked().await;
+    let owner = world.github.as_user("octo-owner");
+    owner.comment(INBOX, issue, "/approve C");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "failure");
+    let deferred = world.issue();
+    assert_eq!(deferred.number, issue);
+    assert!(deferred.labels.contains(&"decision:deferred".to_owned()));
+
+    world.advance(Duration::from_mins(1));
+    owner.comment(INBOX, issue, "/approve B");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "success");
+    let labels = world.github.labels(INBOX, issue);
+    assert!(labels.contains(&"decision:approved-B".to_owned()), "{labels:?}");
+    assert!(!labels.contains(&"decision:deferred".to_owned()), "{labels:?}");
+    let answers: Vec<_> = world
+        .log_of("owner_answer")
+        .iter()
+        .map(|entry| entry["answer"].clone())
+        .collect();
+    assert_eq!(answers, ["defer", "approve_b"]);
+    world.assert_clean().await;
+}
+
+#[tokio::test]
+async fn rejected() {
+    let (world, number, issue) = asked().await;
+    world
+        .github
+        .as_user("octo-owner")
+        .comment(INBOX, issue, "/reject");
+    world.settle().await;
+    assert!(!world.github.pull(REPO, number).open);
+    assert_eq!(conclusion(&world, number), "failure");
+    let closed = world.github.issue(INBOX, issue);
+    assert!(!closed.open);
+    assert!(closed.labels.contains(&"decision:rejected".to_owned()));
+    assert_eq!(world.github.comments(REPO, number).len(), 1, "the author is told why");
+    world.assert_clean().await;
+}
+
+#[tokio::test]
+async fn an_approval_dies_with_its_head() {
+    let (world, number, issue) = asked().await;
+    let owner = world.github.as_user("octo-owner");
+    owner.comment(INBOX, issue, "/approve A");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "success");
+
+    world.github.push(
+        REPO,
+        number,
+        "One more step",
+        &[FileSpec::added(".github/workflows/x.yml", "on: push\n")],
+    );
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "failure", "the new head was not approved");
+    let second = world.issue();
+    assert_ne!(second.number, issue);
+
+    // A late word on the old question approves nothing either.
+    world.advance(Duration::from_mins(1));
+    owner.comment(INBOX, issue, "/approve A");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "failure");
+    assert_eq!(world.log_of("owner_answer").len(), 1);
+    world.assert_clean().await;
+}
+
+#[tokio::test]
+async fn a_later_reject_overrides_an_approval_until_the_merge() {
+    let (world, number, issue) = asked().await;
+    let owner = world.github.as_user("octo-owner");
+    owner.comment(INBOX, issue, "/approve A");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "success");
+    world.advance(Duration::from_mins(1));
+    owner.comment(INBOX, issue, "/reject");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "failure");
+    assert!(!world.github.pull(REPO, number).open);
+    assert!(world.github.open_issues(INBOX).is_empty());
+    world.assert_clean().await;
+}
+
+#[tokio::test]
+async fn an_approval_that_is_deleted_or_edited_by_somebody_else_is_withdrawn() {
+    for deleted in [true, false] {
+        let (world, number, issue) = asked().await;
+        let comment = world
+            .github
+            .as_user("octo-owner")
+            .comment(INBOX, issue, "/approve A");
+        world.settle().await;
+        assert_eq!(conclusion(&world, number), "success");
+        world.advance(Duration::from_mins(1));
+        if deleted {
+            world.github.as_user("octo-owner").delete_comment(INBOX, comment);
+        } else {
+            world.github.as_user("octo-dev").edit_comment(INBOX, comment, "/approve B");
+        }
+        world.settle().await;
+        assert_eq!(conclusion(&world, number), "failure");
+        assert_ne!(world.issue().number, issue, "it is asked again");
+        assert_eq!(world.log_of("answer_withdrawn").len(), 1);
+        world.assert_clean().await;
+    }
+}
