@@ -12,6 +12,9 @@
 mod architecture;
 mod audit;
 mod audit_cli;
+mod bad_days;
+mod bad_meanwhile;
+mod burst;
 mod classifier;
 mod classifier_reports;
 mod classifier_trailers;
@@ -22,6 +25,8 @@ mod cli_verdicts;
 mod config_errors;
 mod config_policy;
 mod config_secrets;
+mod crashes;
+mod crashes_program;
 mod fake_github;
 mod github_client;
 mod github_client_read;
