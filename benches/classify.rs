@@ -46,14 +46,8 @@ fn file(at: usize, with_patch: bool) -> FileChange {
     };
     let mut diff = String::from("@@ -10,8 +10,8 @@ def widget(self):\n");
     for line in 0..6 {
-        let _ = writeln!(
-            patch,
-            "-    value_{line} = compute(old_name, offset + {at})"
-        );
-        let _ = writeln!(
-            patch,
-            "+    value_{line} = compute(new_name, offset + {at})"
-        );
+        let _ = writeln!(diff, "-    value_{line} = compute(old_name, offset + {at})");
+        let _ = writeln!(diff, "+    value_{line} = compute(new_name, offset + {at})");
     }
     diff.push_str("     return value\n \n");
     FileChange {

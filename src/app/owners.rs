@@ -35,13 +35,16 @@ pub(super) async fn pin(
                     );
                 }
             }
-            Resolved::NotNow(cause) => match pinned.get(&key) {
-                Some(id) => counting.push((login, *id)),
-                None => tracing::error!(
-                    %login, %cause,
-                    "this owner could not be resolved to an account; until a reload succeeds its answers do not count"
-                ),
-            },
+            Resolved::NotNow(cause) => {
+                if let Some(id) = pinned.get(&key) {
+                    counting.push((login, *id));
+                } else {
+                    tracing::error!(
+                        %login, %cause,
+                        "this owner could not be resolved to an account; until that succeeds its answers do not count"
+                    );
+                }
+            }
         }
     }
     policy.owners.pinned = counting

@@ -4,6 +4,7 @@
 //! system may take for the same path; narrowing lists (they lower an axis) match with case and refuse odd paths.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 
 /// Does a match raise an axis or lower it?
@@ -29,15 +30,115 @@ pub struct GlobProblem {
     pub hint: String,
 }
 
-/// One compiled list; a match names the entry as written.
+/// Several lists compiled into one set, so that a path goes through it once for all of them. A match names the
+/// entry as written.
 #[derive(Debug, Clone)]
-pub struct GlobList {
+pub struct GlobTable<const LISTS: usize> {
     set: GlobSet,
     sense: Sense,
-    entries: Vec<String>,
-    /// The entry behind each glob of the set (`X/**` is two globs of one entry).
-    entry_of: Vec<usize>,
+    /// The list and the entry of that list behind each glob of the set (one entry may be several globs).
+    origin: Vec<(usize, usize)>,
+    entries: [Vec<String>; LISTS],
 }
+
+/// For each list of a table the entry that matched.
+pub type Found<'t, const LISTS: usize> = [Option<&'t str>; LISTS];
+
+impl<const LISTS: usize> GlobTable<LISTS> {
+    /// Compiles the lists.
+    ///
+    /// # Errors
+    /// Every entry that does not compile or can never match what GitHub lists, with the index of its list.
+    pub fn compile(
+        lists: [Vec<String>; LISTS],
+        sense: Sense,
+    ) -> Result<Self, Vec<(usize, GlobProblem)>> {
+        let mut builder = GlobSetBuilder::new();
+        let mut origin = Vec::new();
+        let mut problems = Vec::new();
+        for (list, globs) in lists.iter().enumerate() {
+            for (index, glob) in globs.iter().enumerate() {
+                match expand(glob, sense) {
+                    Ok(expanded) => {
+                        for one in expanded {
+                            builder.add(one);
+                            origin.push((list, index));
+                        }
+                    }
+                    Err((what, hint)) => {
+                        let glob = glob.clone();
+                        problems.push((
+                            list,
+                            GlobProblem {
+                                index,
+                                glob,
+                                what,
+                                hint,
+                            },
+                        ));
+                    }
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let set = builder.build().map_err(|error| {
+            let problem = GlobProblem {
+                index: 0,
+                glob: error.glob().unwrap_or_default().to_owned(),
+                what: format!("does not compile: {}", error.kind()),
+                hint: "shorten the list or its alternates".to_owned(),
+            };
+            vec![(0, problem)]
+        })?;
+        Ok(Self {
+            set,
+            sense,
+            origin,
+            entries: lists,
+        })
+    }
+
+    /// The table that matches nothing.
+    #[must_use]
+    pub fn empty(sense: Sense) -> Self {
+        Self {
+            set: GlobSet::empty(),
+            sense,
+            origin: Vec::new(),
+            entries: std::array::from_fn(|_| Vec::new()),
+        }
+    }
+
+    /// For each list the first entry, in the order of the list, that matches the path.
+    pub fn first_matches(
+        &self,
+        path: &PathForms<'_>,
+        scratch: &mut Vec<usize>,
+    ) -> Found<'_, LISTS> {
+        let mut first: [Option<usize>; LISTS] = [None; LISTS];
+        for text in path.texts(self.sense) {
+            self.set.matches_into(text, scratch);
+            for &(list, entry) in scratch.iter().filter_map(|glob| self.origin.get(*glob)) {
+                if let Some(slot) = first.get_mut(list) {
+                    *slot = Some(slot.map_or(entry, |earlier| earlier.min(entry)));
+                }
+            }
+        }
+        let mut found = [None; LISTS];
+        for ((slot, entries), first) in found.iter_mut().zip(&self.entries).zip(first) {
+            *slot = first
+                .and_then(|entry| entries.get(entry))
+                .map(String::as_str);
+        }
+        found
+    }
+}
+
+/// One compiled list.
+#[derive(Debug, Clone)]
+pub struct GlobList(GlobTable<1>);
 
 impl GlobList {
     /// Compiles a list.
@@ -45,84 +146,16 @@ impl GlobList {
     /// # Errors
     /// Every entry that does not compile or can never match what GitHub lists.
     pub fn compile<S: AsRef<str>>(globs: &[S], sense: Sense) -> Result<Self, Vec<GlobProblem>> {
-        let mut builder = GlobSetBuilder::new();
-        let mut entries = Vec::with_capacity(globs.len());
-        let mut entry_of = Vec::with_capacity(globs.len());
-        let mut problems = Vec::new();
-        for (index, glob) in globs.iter().enumerate() {
-            let glob = glob.as_ref();
-            entries.push(glob.to_owned());
-            match expand(glob, sense) {
-                Ok(expanded) => {
-                    for one in expanded {
-                        builder.add(one);
-                        entry_of.push(index);
-                    }
-                }
-                Err((what, hint)) => problems.push(GlobProblem {
-                    index,
-                    glob: glob.to_owned(),
-                    what,
-                    hint,
-                }),
-            }
-        }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        match builder.build() {
-            Ok(set) => Ok(Self {
-                set,
-                sense,
-                entries,
-                entry_of,
-            }),
-            Err(error) => Err(vec![GlobProblem {
-                index: 0,
-                glob: error.glob().unwrap_or_default().to_owned(),
-                what: format!("does not compile: {}", error.kind()),
-                hint: "shorten the list or its alternates".to_owned(),
-            }]),
-        }
-    }
-
-    /// The list that matches nothing.
-    #[must_use]
-    pub fn empty(sense: Sense) -> Self {
-        Self {
-            set: GlobSet::empty(),
-            sense,
-            entries: Vec::new(),
-            entry_of: Vec::new(),
-        }
+        let list = globs.iter().map(|glob| glob.as_ref().to_owned()).collect();
+        GlobTable::compile([list], sense)
+            .map(Self)
+            .map_err(|problems| problems.into_iter().map(|(_, problem)| problem).collect())
     }
 
     /// The first entry, in the order of the list, that matches the path.
-    pub fn first_match(&self, path: &PathForms, scratch: &mut Vec<usize>) -> Option<&str> {
-        let texts = match self.sense {
-            Sense::Widening => path.folded.as_slice(),
-            Sense::Narrowing => path.exact.as_slice(),
-        };
-        let mut first: Option<usize> = None;
-        for text in texts {
-            self.set.matches_into(text, scratch);
-            let entry = scratch
-                .iter()
-                .filter_map(|index| self.entry_of.get(*index).copied())
-                .min();
-            first = match (first, entry) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-        }
-        first
-            .and_then(|index| self.entries.get(index))
-            .map(String::as_str)
-    }
-
-    /// The entries as written.
-    pub fn entries(&self) -> &[String] {
-        &self.entries
+    pub fn first_match(&self, path: &PathForms<'_>, scratch: &mut Vec<usize>) -> Option<&str> {
+        let [found] = self.0.first_matches(path, scratch);
+        found
     }
 }
 
@@ -144,9 +177,10 @@ fn expand(glob: &str, sense: Sense) -> Result<Vec<globset::Glob>, Refusal> {
     }
     texts
         .iter()
+        .flat_map(|text| alternates(text))
         .map(|text| {
             let text = match sense {
-                Sense::Widening => fold(text),
+                Sense::Widening => fold(&text),
                 Sense::Narrowing => text.nfc().collect(),
             };
             GlobBuilder::new(&text)
@@ -162,6 +196,38 @@ fn expand(glob: &str, sense: Sense) -> Result<Vec<globset::Glob>, Refusal> {
                 })
         })
         .collect()
+}
+
+/// Most entries without their alternates: plain globs are found by hashing, the others by a regular
+/// expression. What is nested, escaped or very wide stays as it is.
+fn alternates(glob: &str) -> Vec<String> {
+    const WIDEST: usize = 64;
+    let mut done = vec![String::new()];
+    let mut rest = glob;
+    if glob.contains(['[', '\\']) {
+        return vec![glob.to_owned()];
+    }
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((inside, tail)) = after.split_once('}') else {
+            return vec![glob.to_owned()];
+        };
+        if inside.contains('{') || done.len() * (inside.matches(',').count() + 1) > WIDEST {
+            return vec![glob.to_owned()];
+        }
+        done = done
+            .iter()
+            .flat_map(|start| {
+                inside
+                    .split(',')
+                    .map(move |one| format!("{start}{before}{one}"))
+            })
+            .collect();
+        rest = tail;
+    }
+    for glob in &mut done {
+        glob.push_str(rest);
+    }
+    done
 }
 
 /// Refuses what can never match a path as GitHub lists it (relative, no leading `./`, no trailing `/`).
@@ -241,33 +307,42 @@ fn check_stars(glob: &str) -> Result<(), Refusal> {
 
 /// One path, prepared once for all lists.
 #[derive(Debug, Clone)]
-pub struct PathForms {
+pub struct PathForms<'a> {
     /// NFC, with case; none when the path is odd (an empty, `.` or `..` component, a backslash).
-    exact: Option<String>,
-    /// What a forgiving file system may take it for; the first is the path itself.
-    folded: Vec<String>,
+    exact: Option<Cow<'a, str>>,
+    /// The path without case.
+    folded: String,
+    /// What a forgiving file system may take it for, where that is another path.
+    cleaned: Option<String>,
 }
 
-impl PathForms {
+impl<'a> PathForms<'a> {
     /// Prepares a path as GitHub lists it.
     #[must_use]
-    pub fn of(path: &str) -> Self {
+    pub fn of(path: &'a str) -> Self {
+        if is_ordinary(path) {
+            return Self {
+                exact: Some(Cow::Borrowed(path)),
+                folded: path.to_ascii_lowercase(),
+                cleaned: None,
+            };
+        }
         let odd =
             path.contains('\\') || path.split('/').any(|part| matches!(part, "" | "." | ".."));
-        let exact = (!odd).then(|| {
-            if path.is_ascii() {
-                path.to_owned()
-            } else {
-                path.nfc().collect()
-            }
-        });
-        let plain = fold(path);
-        let cleaned = needs_cleaning(path).then(|| clean(&plain)).flatten();
-        let mut folded = vec![plain];
-        if let Some(cleaned) = cleaned {
-            folded.push(cleaned);
+        let folded = fold(path);
+        Self {
+            exact: (!odd).then(|| Cow::Owned(path.nfc().collect())),
+            cleaned: clean(&folded),
+            folded,
         }
-        Self { exact, folded }
+    }
+
+    fn texts(&self, sense: Sense) -> impl Iterator<Item = &str> {
+        let (first, second) = match sense {
+            Sense::Widening => (Some(self.folded.as_str()), self.cleaned.as_deref()),
+            Sense::Narrowing => (self.exact.as_deref(), None),
+        };
+        first.into_iter().chain(second)
     }
 }
 
@@ -283,12 +358,17 @@ fn fold(text: &str) -> String {
         .collect()
 }
 
-fn needs_cleaning(path: &str) -> bool {
-    !path.is_ascii()
-        || path.contains('\\')
-        || path
-            .split('/')
-            .any(|part| part.is_empty() || part.ends_with(['.', ' ']))
+/// Almost every path: ASCII, no backslash, no component that is empty or ends with a dot or a blank.
+fn is_ordinary(path: &str) -> bool {
+    let mut before = b'/';
+    for byte in path.bytes().chain([b'/']) {
+        let ends_oddly = byte == b'/' && matches!(before, b'/' | b'.' | b' ');
+        if !byte.is_ascii() || byte == b'\\' || ends_oddly {
+            return false;
+        }
+        before = byte;
+    }
+    true
 }
 
 /// What the path becomes where a file system ignores invisible characters (HFS+), drops trailing dots and

@@ -18,6 +18,7 @@ fn policy() -> Policy {
         publisher: None,
         paths: PathPolicy::built_in(),
         digest: "sha256:test".to_owned(),
+        ..Policy::built_in().expect("the built-in policy")
     }
 }
 

@@ -29,7 +29,7 @@ use tokio::sync::watch;
 use tracing::Instrument;
 
 /// How long a lease holds without renewal. A worker that died is replaced after this time.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 /// A lease is renewed this often while its work goes on.
 const RENEWAL: Duration = Duration::from_secs(20);
 /// A worker that has nothing to do looks again after this time, however quiet it is.
@@ -218,8 +218,9 @@ impl Bench {
                 self.metrics.lease_lost();
                 return Ok(());
             }
-            WorkError::Store(_) | WorkError::Audit(_) => (true, None),
-            WorkError::Moved | WorkError::Behind => (true, None),
+            WorkError::Store(_) | WorkError::Audit(_) | WorkError::Moved | WorkError::Behind => {
+                (true, None)
+            }
             WorkError::Capped { wait, .. } => (true, Some(*wait)),
             WorkError::Broken(_) => (false, None),
         };
