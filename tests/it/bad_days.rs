@@ -137,7 +137,11 @@ async fn lists_that_are_not_whole() {
         let number = world.github.open_pull(REPO, &spec_of('A'));
         world.settle_within(PATIENCE).await.expect("no crash");
         let check = world.check(number);
-        assert_eq!(check.conclusion.as_deref(), Some("failure"), "{route}: {lie:?}");
+        assert_eq!(
+            check.conclusion.as_deref(),
+            Some("failure"),
+            "{route}: {lie:?}"
+        );
         assert_eq!(world.issue().labels, ["decision:pending-owner"]);
         world.assert_clean().await;
 
@@ -146,7 +150,11 @@ async fn lists_that_are_not_whole() {
         world.github.as_user("octo-dev").rerequest(REPO, run);
         world.settle().await;
         let check = world.check(number);
-        assert_eq!(check.conclusion.as_deref(), Some("success"), "{route}: {lie:?}");
+        assert_eq!(
+            check.conclusion.as_deref(),
+            Some("success"),
+            "{route}: {lie:?}"
+        );
         assert!(world.github.open_issues(INBOX).is_empty());
         world.assert_clean().await;
     }
@@ -202,7 +210,12 @@ async fn a_permanent_failure_is_a_dead_letter_until_it_is_sent_again() {
         ("GET", PULL, FaultAnswer::permission(), "permission"),
         ("GET", PULL, FaultAnswer::not_found(), "not visible"),
         ("POST", CHECK_RUNS, FaultAnswer::permission(), "permission"),
-        ("POST", CHECK_RUNS, FaultAnswer::new(422, "Validation Failed"), "invalid"),
+        (
+            "POST",
+            CHECK_RUNS,
+            FaultAnswer::new(422, "Validation Failed"),
+            "invalid",
+        ),
         ("GET", PULL, FaultAnswer::server_error(500), "HTTP 500"),
     ];
     for (method, route, failing, reason) in permanent {
@@ -257,7 +270,10 @@ async fn issues_that_cannot_be_opened() {
         let said = format!("{}\n{}", check.summary, check.text);
         let words = if switched_off { "410" } else { "permission" };
         assert!(said.contains(words), "{said}");
-        assert!(!check.actions.is_empty(), "it can be answered by its buttons");
+        assert!(
+            !check.actions.is_empty(),
+            "it can be answered by its buttons"
+        );
         assert!(world.github.issues(INBOX).is_empty());
         world.assert_clean().await;
 

@@ -44,8 +44,16 @@ async fn a_push_in_the_middle() {
         world.settle().await;
         let check = world.check(1);
         assert_ne!(check.head_sha, old);
-        assert_eq!(check.conclusion.as_deref(), Some("failure"), "push at {step}");
-        assert_eq!(world.issue().labels, ["decision:pending-owner"], "push at {step}");
+        assert_eq!(
+            check.conclusion.as_deref(),
+            Some("failure"),
+            "push at {step}"
+        );
+        assert_eq!(
+            world.issue().labels,
+            ["decision:pending-owner"],
+            "push at {step}"
+        );
         // What was said of the old head is about the old head.
         let entries = world.log_of("classification");
         for entry in &entries {
@@ -72,7 +80,11 @@ async fn a_safe_push_over_a_dangerous_head_in_the_middle() {
         let conclusion = world.check(1).conclusion;
         assert_eq!(conclusion.as_deref(), Some("success"), "push at {step}");
         if let Some(check) = world.check_on(&old) {
-            assert_eq!(check.conclusion.as_deref(), Some("failure"), "push at {step}");
+            assert_eq!(
+                check.conclusion.as_deref(),
+                Some("failure"),
+                "push at {step}"
+            );
         }
         assert!(world.github.open_issues(INBOX).is_empty(), "push at {step}");
         world.assert_clean().await;
@@ -85,7 +97,10 @@ async fn a_close_in_the_middle() {
         let world = world_with(step, |github| github.as_user("octo-dev").close(REPO, 1)).await;
         world.github.open_pull(REPO, &spec_of('D'));
         world.settle().await;
-        assert!(world.github.open_issues(INBOX).is_empty(), "close at {step}");
+        assert!(
+            world.github.open_issues(INBOX).is_empty(),
+            "close at {step}"
+        );
         assert!(world.log().len() <= 1, "close at {step}");
         world.assert_clean().await;
 
@@ -93,7 +108,11 @@ async fn a_close_in_the_middle() {
         world.github.as_user("octo-dev").reopen(REPO, 1);
         world.settle().await;
         assert_eq!(world.check(1).conclusion.as_deref(), Some("failure"));
-        assert_eq!(world.issue().labels, ["decision:pending-owner"], "close at {step}");
+        assert_eq!(
+            world.issue().labels,
+            ["decision:pending-owner"],
+            "close at {step}"
+        );
         world.assert_clean().await;
     }
 }
@@ -114,7 +133,11 @@ async fn github_shows_the_old_head_for_a_while() {
         assert_eq!(world.check(number).conclusion.as_deref(), Some("failure"));
         let before = world.check_on(&old).expect("it stays").conclusion;
         assert_eq!(before.as_deref(), Some("success"));
-        assert_eq!(world.log_of("classification").len(), 2, "{reads} stale reads");
+        assert_eq!(
+            world.log_of("classification").len(),
+            2,
+            "{reads} stale reads"
+        );
         world.assert_clean().await;
     }
 }
@@ -171,7 +194,10 @@ async fn another_repository_under_the_old_name() {
     world.settle().await;
 
     assert_eq!(world.check(1).conclusion.as_deref(), Some("success"));
-    assert!(world.github.issue(INBOX, asked.number).open, "it asks about the other");
+    assert!(
+        world.github.issue(INBOX, asked.number).open,
+        "it asks about the other"
+    );
     let log = world.log_of("classification");
     assert_eq!(log.len(), 2);
     assert_ne!(log[0]["repo_id"], log[1]["repo_id"]);

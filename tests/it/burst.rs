@@ -73,7 +73,12 @@ impl Burst<'_> {
                 }
                 Some(Item::Send(webhook)) => {
                     let status = self.world.send(&webhook).await;
-                    *self.statuses.lock().expect("whole").entry(status).or_default() += 1;
+                    *self
+                        .statuses
+                        .lock()
+                        .expect("whole")
+                        .entry(status)
+                        .or_default() += 1;
                 }
             }
         }
@@ -111,11 +116,13 @@ async fn none_lost_none_doubled() {
         statuses: Mutex::default(),
     };
     for next in 1..=PULLS {
-        
         let spec = PullSpec::new(&format!("Change {next}")).files(files_of(first(next), next));
         let number = world.github.open_pull(REPO, &spec);
         assert_eq!(number, next);
-        world.github.as_user("octo-dev").label(REPO, number, "documentation");
+        world
+            .github
+            .as_user("octo-dev")
+            .label(REPO, number, "documentation");
         if number % 2 == 0 {
             burst.push(number);
         } else {
@@ -130,9 +137,21 @@ async fn none_lost_none_doubled() {
         .shuffle(&mut burst.items.lock().expect("whole"));
 
     let send = || burst.send();
-    tokio::join!(send(), send(), send(), send(), send(), send(), send(), send());
+    tokio::join!(
+        send(),
+        send(),
+        send(),
+        send(),
+        send(),
+        send(),
+        send(),
+        send()
+    );
     let statuses = burst.statuses.lock().expect("whole").clone();
-    assert!(statuses.keys().all(|status| (200..300).contains(status)), "{statuses:?}");
+    assert!(
+        statuses.keys().all(|status| (200..300).contains(status)),
+        "{statuses:?}"
+    );
     assert!(statuses.values().sum::<usize>() >= 1000, "{statuses:?}");
     idle(&world).await;
     world.github.deliver_all(&world.webhook_url()).await;
@@ -153,17 +172,29 @@ async fn none_lost_none_doubled() {
     for number in 1..=PULLS {
         let quadrant = last(number);
         let check = world.check(number);
-        let expected = if quadrant == 'D' { "failure" } else { "success" };
+        let expected = if quadrant == 'D' {
+            "failure"
+        } else {
+            "success"
+        };
         assert_eq!(check.conclusion.as_deref(), Some(expected), "#{number}");
         let key = (format!("{REPO}#{number}"), check.head_sha);
-        assert_eq!(judged.get(&key), Some(&vec![quadrant.to_string()]), "{key:?}");
+        assert_eq!(
+            judged.get(&key),
+            Some(&vec![quadrant.to_string()]),
+            "{key:?}"
+        );
         let about = format!("{REPO}#{number}");
         let about: Vec<_> = open
             .iter()
             .filter(|issue| issue.title.split(' ').any(|word| word == about))
             .map(|issue| &issue.title)
             .collect();
-        assert_eq!(about.len(), usize::from(quadrant != 'A'), "#{number}: {about:?}");
+        assert_eq!(
+            about.len(),
+            usize::from(quadrant != 'A'),
+            "#{number}: {about:?}"
+        );
     }
     world.assert_clean().await;
 }

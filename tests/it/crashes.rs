@@ -206,7 +206,12 @@ async fn crash_at_each_step(journey: Journey) {
     for (index, step) in steps.iter().enumerate() {
         let (_, crashed) = run(journey, Some(index)).await;
         let before = steps.iter().take(index).filter(|s| *s == step).count();
-        assert_eq!(crashed, quiet, "{journey:?}: crash at {step}:{}", before + 1);
+        assert_eq!(
+            crashed,
+            quiet,
+            "{journey:?}: crash at {step}:{}",
+            before + 1
+        );
     }
 }
 

@@ -12,6 +12,7 @@ use fake_github::WebhookRequest;
 use quadgate::store::Store;
 use quadgate::store::sqlite::{SqliteOptions, SqliteStore};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -23,62 +24,131 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The running program.
-struct Program {
+pub struct Program {
     child: Child,
     webhooks: String,
     admin: String,
+    said: Arc<Mutex<Vec<String>>>,
 }
+
+/// The configuration as files, and the command that starts the program on them.
+fn arrange(world: &World, program: &str, before: &[&str]) -> Command {
+    let dir = world.dir.path();
+    let server = format!("{}log: {{format: json, level: info}}\n", world.server_yml());
+    let mut files: Vec<(String, &str)> = world
+        .config
+        .iter()
+        .map(|(name, text)| (format!("config/{name}"), text.as_str()))
+        .collect();
+    files.push(("config/server.yml".to_owned(), &server));
+    let files: Vec<_> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+    write_files(dir, &files);
+    let mut command = Command::new(program);
+    command
+        .args(before)
+        .args(["serve", "--config", "config"])
+        .current_dir(dir)
+        .env_clear()
+        .envs(ENVIRONMENT)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+const QUADGATE: &str = env!("CARGO_BIN_EXE_quadgate");
 
 impl Program {
     /// Starts it on what is there; returns once it serves.
-    async fn start(world: &World, crash_at: Option<&str>) -> Self {
-        let dir = world.dir.path();
-        let server = format!("{}log: {{format: json, level: info}}\n", world.server_yml());
-        let mut files: Vec<(String, &str)> = world
-            .config
-            .iter()
-            .map(|(name, text)| (format!("config/{name}"), text.as_str()))
-            .collect();
-        files.push(("config/server.yml".to_owned(), &server));
-        let files: Vec<_> = files.iter().map(|(name, text)| (&**name, *text)).collect();
-        write_files(dir, &files);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quadgate"));
-        command
-            .args(["serve", "--config", "config"])
-            .current_dir(dir)
-            .env_clear()
-            .envs(ENVIRONMENT)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+    pub async fn start(world: &World, crash_at: Option<&str>) -> Self {
+        let mut command = arrange(world, QUADGATE, &[]);
         if let Some(step) = crash_at {
             command.env("QUADGATE_CRASH_AT", step);
         }
+        Self::serving(command).await
+    }
+
+    /// Starts it with a limit on the size of files, in blocks of 512 bytes: past it, writing fails as on a full disk.
+    pub async fn start_limited(world: &World, blocks: u64) -> Self {
+        let script = format!("trap '' XFSZ; ulimit -S -f {blocks}; exec {QUADGATE} \"$@\"");
+        Self::serving(arrange(world, "/bin/sh", &["-c", &script, "quadgate"])).await
+    }
+
+    /// There is room again.
+    pub async fn lift_limit(&self) {
+        let pid = self.child.id().expect("it runs").to_string();
+        let mut prlimit = Command::new("prlimit");
+        let lifted = prlimit
+            .args(["--pid", &pid, "--fsize=unlimited:"])
+            .status()
+            .await;
+        assert!(lifted.expect("prlimit runs").success());
+    }
+
+    /// Starts it on what it must not start on; what it says.
+    pub async fn refuses(world: &World) -> String {
+        let output = arrange(world, QUADGATE, &[]).output();
+        let output = tokio::time::timeout(DEADLINE, output).await;
+        let output = output.expect("it ends").expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code().is_some_and(|code| code != 0), "{said}");
+        said
+    }
+
+    async fn serving(mut command: Command) -> Self {
         let mut child = command.spawn().expect("starts");
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        let mut said = Vec::new();
+        let said = Arc::new(Mutex::new(Vec::new()));
         let serving = async {
             while let Some(line) = lines.next_line().await.expect("UTF-8") {
                 let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+                said.lock().expect("whole").push(line);
                 if event["message"] == "quadgate serves" {
                     let address = |name: &str| event[name].as_str().expect("an address").to_owned();
                     return Some((address("webhooks"), address("admin")));
                 }
-                said.push(line);
             }
             None
         };
         let served = tokio::time::timeout(DEADLINE, serving).await;
         let Ok(Some((webhooks, admin))) = served else {
-            panic!("it does not serve:\n{}", said.join("\n"))
+            panic!(
+                "it does not serve:\n{}",
+                said.lock().expect("whole").join("\n")
+            )
         };
+        let all = Arc::clone(&said);
         // A pipe that nobody reads would stop the program.
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                all.lock().expect("whole").push(line);
+            }
+        });
         Self {
             child,
             webhooks,
             admin,
+            said,
+        }
+    }
+
+    /// Waits for a line of its log.
+    pub async fn until_it_says(&self, words: &str) {
+        let said = || {
+            let said = self.said.lock().expect("whole");
+            said.iter().any(|line| line.contains(words))
+        };
+        let saying = async {
+            while !said() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        if tokio::time::timeout(DEADLINE, saying).await.is_err() {
+            panic!(
+                "it never says `{words}`:\n{}",
+                self.said.lock().expect("whole").join("\n")
+            )
         }
     }
 
@@ -94,7 +164,7 @@ impl Program {
     }
 
     /// Tells it to stop, as a service manager does.
-    async fn stop(mut self) {
+    pub async fn stop(mut self) {
         let pid = self.child.id().expect("it runs").to_string();
         let told = Command::new("kill").args(["-TERM", &pid]).status().await;
         assert!(told.expect("kill runs").success());
@@ -114,13 +184,13 @@ impl Program {
     }
 
     /// Sends a webhook; was it accepted?
-    async fn accepts(&self, world: &World, webhook: &WebhookRequest) -> bool {
+    pub async fn accepts(&self, world: &World, webhook: &WebhookRequest) -> bool {
         let status = world.github.send(webhook, &self.webhooks).await;
         (200..300).contains(&status)
     }
 
     /// Waits until every pull request has its check-run and nothing waits.
-    async fn finish(&self, world: &World, numbers: &[u64]) {
+    pub async fn finish(&self, world: &World, numbers: &[u64]) {
         let judged = |number: &u64| {
             let head = world.github.pull(REPO, *number).head_sha;
             world.check_on(&head).is_some()
@@ -249,7 +319,11 @@ async fn the_program_is_killed_in_a_burst() {
 
     for (number, quadrant) in numbers.iter().zip("ABCDABCDABCD".chars()) {
         let check = world.check(*number);
-        let expected = if quadrant == 'D' { "failure" } else { "success" };
+        let expected = if quadrant == 'D' {
+            "failure"
+        } else {
+            "success"
+        };
         assert_eq!(check.conclusion.as_deref(), Some(expected), "{number}");
         let about = format!("{REPO}#{number}");
         let entries = world.log_of("classification");

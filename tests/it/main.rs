@@ -13,6 +13,7 @@ mod architecture;
 mod audit;
 mod audit_cli;
 mod bad_days;
+mod bad_machine;
 mod bad_meanwhile;
 mod burst;
 mod classifier;
