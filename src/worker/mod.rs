@@ -147,6 +147,7 @@ impl Bench {
         let Some(claim) = self.store.claim(name, self.clock.now(), LEASE).await? else {
             return Ok(false);
         };
+        self.at("claimed");
         let delivery = claim.deliveries.first().map_or("-", |id| id.as_str());
         let span = tracing::info_span!("work", subject = %claim.subject.key(), delivery);
         self.under_lease(&claim).instrument(span).await;
@@ -206,7 +207,10 @@ impl Bench {
                     now,
                     count: done.count,
                 };
-                return self.store.finish(claim, finish).await;
+                self.at("finishing");
+                self.store.finish(claim, finish).await?;
+                self.at("finished");
+                return Ok(());
             }
             Err(error) => error,
         };
