@@ -4,8 +4,8 @@
 //! reader would not see, or could take for a line end, is written as a `\u` escape.
 
 use crate::domain::{
-    AccountId, Choice, DeliveryId, InstallationId, IssueKind, PullNumber, Quadrant, RepoId, RepoName, Sha, Timestamp, Witness,
-    is_unseen,
+    AccountId, Choice, DeliveryId, InstallationId, IssueKind, PullNumber, Quadrant, RepoId,
+    RepoName, Sha, Timestamp, Witness, is_unseen,
 };
 use crate::rules::RuleReport;
 use serde::{Deserialize, Serialize};
@@ -164,9 +164,9 @@ impl EntryDraft {
     #[must_use]
     pub fn decides(&self) -> bool {
         match self.body {
-            Body::Classification { .. } | Body::OwnerAnswer { .. } | Body::AnswerWithdrawn { .. } => {
-                true
-            }
+            Body::Classification { .. }
+            | Body::OwnerAnswer { .. }
+            | Body::AnswerWithdrawn { .. } => true,
             Body::IssueOpened { .. }
             | Body::IssueClosed { .. }
             | Body::Superseded { .. }

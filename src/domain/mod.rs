@@ -28,7 +28,8 @@ pub use ids::{
 pub use known::Known;
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
 pub use state::{
-    Answered, Asked, Choice, CommentEdit, InboxMemory, IssueKind, IssueRef, Press, PullState, Witness,
+    Answered, Asked, Choice, CommentEdit, InboxMemory, IssueKind, IssueRef, Press, PullState,
+    Witness,
 };
 pub use text::is_unseen;
 pub use time::{Timestamp, TimestampError};

@@ -332,9 +332,8 @@ fn memory(decision: &Decision<'_>) -> InboxMemory {
         .cloned();
     let stays_with = decision.kept().or(ballot.as_ref());
     let before = input.prior.map(|prior| &prior.inbox);
-    let mut said: std::collections::BTreeSet<String> = before
-        .map(|before| before.said.clone())
-        .unwrap_or_default();
+    let mut said: std::collections::BTreeSet<String> =
+        before.map(|before| before.said.clone()).unwrap_or_default();
     said.extend(remarks::keys(decision));
     said.retain(|key| stays_with.is_some_and(|issue| key.starts_with(&issue.key)));
     let asked = (input.verdict.quadrant() == Quadrant::D).then(|| {

@@ -17,8 +17,8 @@ pub use types::{
 };
 
 use crate::domain::{
-    AccountId, CommentEdit, InstallationId, IssueNumber, Outcome, Press, PullNumber, PullState, RepoId, RepoRef, Sha,
-    Timestamp, Trigger, Witness,
+    AccountId, CommentEdit, InstallationId, IssueNumber, Outcome, Press, PullNumber, PullState,
+    RepoId, RepoRef, Sha, Timestamp, Trigger, Witness,
 };
 use std::{collections::BTreeMap, time::Duration};
 use tokio::sync::watch;

@@ -4,8 +4,8 @@
 //! everything that is done with it.
 
 use crate::domain::{
-    Account, CommentId, DeliveryId, Effect, InstallationId, IssueNumber, Outcome, PullState, RepoId, RepoRef, Sha, Subject, Timestamp,
-    Trigger, Witness,
+    Account, CommentId, DeliveryId, Effect, InstallationId, IssueNumber, Outcome, PullState,
+    RepoId, RepoRef, Sha, Subject, Timestamp, Trigger, Witness,
 };
 
 /// A verified webhook delivery, to be kept.

@@ -119,7 +119,11 @@ impl Bench {
                 .comment_edits(issue.repo.id, issue.number)
                 .await?;
             let comments = self.github.comments(&issue.repo, issue.number).await?;
-            signals.extend(comments.into_iter().map(|comment| as_signal(comment, &edits)));
+            signals.extend(
+                comments
+                    .into_iter()
+                    .map(|comment| as_signal(comment, &edits)),
+            );
         }
         if view.reactions.is_none_or(|(up, down, _)| up + down > 0) {
             let reactions = self.github.reactions(&issue.repo, issue.number).await?;

@@ -37,7 +37,10 @@ async fn approved_by_a_comment() {
         ("APPROVE", "decision:approved-A", "approve_a"),
     ] {
         let (world, number, issue) = asked().await;
-        let comment = world.github.as_user("octo-owner").comment(INBOX, issue, body);
+        let comment = world
+            .github
+            .as_user("octo-owner")
+            .comment(INBOX, issue, body);
         world.settle().await;
 
         assert_eq!(conclusion(&world, number), "success", "{body}");
@@ -48,7 +51,12 @@ async fn approved_by_a_comment() {
         assert_eq!(world.github.open_issues(INBOX).len(), 0);
         assert_eq!(
             kinds(&world),
-            ["classification", "issue_opened", "owner_answer", "issue_closed"]
+            [
+                "classification",
+                "issue_opened",
+                "owner_answer",
+                "issue_closed"
+            ]
         );
         let entry = &world.log_of("owner_answer")[0];
         assert_eq!(entry["answer"], answer);
@@ -70,12 +78,20 @@ async fn approved_by_a_button() {
     world.github.as_user("octo-dev").press(REPO, run, "approve");
     world.settle().await;
     assert_eq!(conclusion(&world, number), "failure", "the author's press");
-    world.github.as_user("octo-owner").press(REPO, run, "approve");
+    world
+        .github
+        .as_user("octo-owner")
+        .press(REPO, run, "approve");
     world.settle().await;
     assert_eq!(conclusion(&world, number), "success");
     assert!(!world.github.issue(INBOX, issue).open);
     let entry = &world.log_of("owner_answer")[0];
-    assert!(entry["signal"].as_str().expect("text").starts_with("button/"));
+    assert!(
+        entry["signal"]
+            .as_str()
+            .expect("text")
+            .starts_with("button/")
+    );
     world.assert_clean().await;
 }
 
@@ -95,8 +111,14 @@ async fn deferred_then_approved() {
     world.settle().await;
     assert_eq!(conclusion(&world, number), "success");
     let labels = world.github.labels(INBOX, issue);
-    assert!(labels.contains(&"decision:approved-B".to_owned()), "{labels:?}");
-    assert!(!labels.contains(&"decision:deferred".to_owned()), "{labels:?}");
+    assert!(
+        labels.contains(&"decision:approved-B".to_owned()),
+        "{labels:?}"
+    );
+    assert!(
+        !labels.contains(&"decision:deferred".to_owned()),
+        "{labels:?}"
+    );
     let answers: Vec<_> = world
         .log_of("owner_answer")
         .iter()
@@ -119,7 +141,11 @@ async fn rejected() {
     let closed = world.github.issue(INBOX, issue);
     assert!(!closed.open);
     assert!(closed.labels.contains(&"decision:rejected".to_owned()));
-    assert_eq!(world.github.comments(REPO, number).len(), 1, "the author is told why");
+    assert_eq!(
+        world.github.comments(REPO, number).len(),
+        1,
+        "the author is told why"
+    );
     world.assert_clean().await;
 }
 
@@ -138,7 +164,11 @@ async fn an_approval_dies_with_its_head() {
         &[FileSpec::added(".github/workflows/x.yml", "on: push\n")],
     );
     world.settle().await;
-    assert_eq!(conclusion(&world, number), "failure", "the new head was not approved");
+    assert_eq!(
+        conclusion(&world, number),
+        "failure",
+        "the new head was not approved"
+    );
     let second = world.issue();
     assert_ne!(second.number, issue);
 
@@ -179,9 +209,15 @@ async fn an_approval_that_is_deleted_or_edited_by_somebody_else_is_withdrawn() {
         assert_eq!(conclusion(&world, number), "success");
         world.advance(Duration::from_mins(1));
         if deleted {
-            world.github.as_user("octo-owner").delete_comment(INBOX, comment);
+            world
+                .github
+                .as_user("octo-owner")
+                .delete_comment(INBOX, comment);
         } else {
-            world.github.as_user("octo-dev").edit_comment(INBOX, comment, "/approve B");
+            world
+                .github
+                .as_user("octo-dev")
+                .edit_comment(INBOX, comment, "/approve B");
         }
         world.settle().await;
         assert_eq!(conclusion(&world, number), "failure");

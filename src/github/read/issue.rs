@@ -100,9 +100,9 @@ impl IssueView {
                 .map(|at| time(name, Some(at), "closed_at"))
                 .transpose()?,
             updated_at: issue.updated_at.unwrap_or_default(),
-            reactions: issue.reactions.and_then(|rollup| {
-                Some((rollup.up?, rollup.down?, rollup.total_count?))
-            }),
+            reactions: issue
+                .reactions
+                .and_then(|rollup| Some((rollup.up?, rollup.down?, rollup.total_count?))),
             html_url: issue.html_url.unwrap_or_default(),
         })
     }

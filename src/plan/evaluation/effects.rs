@@ -52,7 +52,12 @@ pub(super) fn effects(decision: &Decision<'_>) -> (Vec<Effect>, String) {
     (effects, check_digest)
 }
 
-pub(super) fn ensure(decision: &Decision<'_>, repo: &RepoRef, label: Label, effects: &mut Vec<Effect>) {
+pub(super) fn ensure(
+    decision: &Decision<'_>,
+    repo: &RepoRef,
+    label: Label,
+    effects: &mut Vec<Effect>,
+) {
     if !(decision.input.has_label)(repo, label.name) {
         effects.push(Effect::EnsureLabel {
             repo: repo.clone(),
@@ -116,7 +121,10 @@ fn mark_answer(decision: &Decision<'_>, ballot: Option<&IssueRef>, effects: &mut
         labels: vec![label.name.to_owned()],
     });
     // The label of the answer that this one takes the place of.
-    let before = decision.input.prior.and_then(|prior| prior.answered.as_ref());
+    let before = decision
+        .input
+        .prior
+        .and_then(|prior| prior.answered.as_ref());
     let before = before.map(|before| labels::of_choice(before.choice));
     if let Some(before) = before.filter(|before| *before != label) {
         effects.push(Effect::RemoveLabel {

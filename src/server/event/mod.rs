@@ -10,7 +10,8 @@ mod wire;
 pub use name::Event;
 
 use crate::domain::{
-    AppId, CommentId, InstallationId, IssueNumber, PullNumber, RepoId, RepoRef, Sha, Subject, Trigger,
+    AppId, CommentId, InstallationId, IssueNumber, PullNumber, RepoId, RepoRef, Sha, Subject,
+    Trigger,
 };
 use crate::store::{InstallationStatus, Note};
 use std::sync::Arc;

@@ -1,9 +1,11 @@
 //! The trait kept over any backend: owned arguments in, one transaction each, wake-ups after commit.
 
-use super::{Backend, SqlStore, intake, lease, lease::Fence, plans, pulls, registry, report, signals};
+use super::{
+    Backend, SqlStore, intake, lease, lease::Fence, plans, pulls, registry, report, signals,
+};
 use crate::domain::{
-    AccountId, CommentEdit, InstallationId, IssueNumber, Outcome, Press, PullNumber, PullState, RepoId, RepoRef, Sha,
-    Timestamp, Trigger, Witness,
+    AccountId, CommentEdit, InstallationId, IssueNumber, Outcome, Press, PullNumber, PullState,
+    RepoId, RepoRef, Sha, Timestamp, Trigger, Witness,
 };
 use crate::store::{
     Accepted, Claim, DeadLetter, DeliveryRow, Finish, InstallationStatus, NewDelivery, NewPlan,
