@@ -3,8 +3,10 @@
 //! INVARIANT: widening lists (they raise an axis) match without case and see through spellings that a file
 //! system may take for the same path; narrowing lists (they lower an axis) match with case and refuse odd paths.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use super::glob_index::{GlobIndex, GlobIndexBuilder};
+use globset::GlobBuilder;
 use std::borrow::Cow;
+use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 
 /// Does a match raise an axis or lower it?
@@ -34,9 +36,9 @@ pub struct GlobProblem {
 /// entry as written.
 #[derive(Debug, Clone)]
 pub struct GlobTable<const LISTS: usize> {
-    set: GlobSet,
+    index: Arc<GlobIndex>,
     sense: Sense,
-    /// The list and the entry of that list behind each glob of the set (one entry may be several globs).
+    /// The list and the entry of that list behind each glob of the index (one entry may be several globs).
     origin: Vec<(usize, usize)>,
     entries: [Vec<String>; LISTS],
 }
@@ -53,7 +55,7 @@ impl<const LISTS: usize> GlobTable<LISTS> {
         lists: [Vec<String>; LISTS],
         sense: Sense,
     ) -> Result<Self, Vec<(usize, GlobProblem)>> {
-        let mut builder = GlobSetBuilder::new();
+        let mut builder = GlobIndexBuilder::new();
         let mut origin = Vec::new();
         let mut problems = Vec::new();
         for (list, globs) in lists.iter().enumerate() {
@@ -61,7 +63,7 @@ impl<const LISTS: usize> GlobTable<LISTS> {
                 match expand(glob, sense) {
                     Ok(expanded) => {
                         for one in expanded {
-                            builder.add(one);
+                            builder.add(one, origin.len());
                             origin.push((list, index));
                         }
                     }
@@ -83,7 +85,7 @@ impl<const LISTS: usize> GlobTable<LISTS> {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let set = builder.build().map_err(|error| {
+        let index = builder.build().map_err(|error| {
             let problem = GlobProblem {
                 index: 0,
                 glob: error.glob().unwrap_or_default().to_owned(),
@@ -93,7 +95,7 @@ impl<const LISTS: usize> GlobTable<LISTS> {
             vec![(0, problem)]
         })?;
         Ok(Self {
-            set,
+            index: Arc::new(index),
             sense,
             origin,
             entries: lists,
@@ -103,11 +105,20 @@ impl<const LISTS: usize> GlobTable<LISTS> {
     /// The table that matches nothing.
     #[must_use]
     pub fn empty(sense: Sense) -> Self {
+        Self::of_everything([], sense)
+    }
+
+    /// The table in which these lists match every path and the others nothing. Nothing of it can fail to compile.
+    #[must_use]
+    pub fn of_everything<const WHOLE: usize>(lists: [usize; WHOLE], sense: Sense) -> Self {
         Self {
-            set: GlobSet::empty(),
+            index: Arc::new(GlobIndex::of_everything((0..WHOLE).collect())),
             sense,
-            origin: Vec::new(),
-            entries: std::array::from_fn(|_| Vec::new()),
+            origin: lists.into_iter().map(|list| (list, 0)).collect(),
+            entries: std::array::from_fn(|list| {
+                let whole = lists.contains(&list);
+                whole.then(|| "**".to_owned()).into_iter().collect()
+            }),
         }
     }
 
@@ -119,12 +130,14 @@ impl<const LISTS: usize> GlobTable<LISTS> {
     ) -> Found<'_, LISTS> {
         let mut first: [Option<usize>; LISTS] = [None; LISTS];
         for text in path.texts(self.sense) {
-            self.set.matches_into(text, scratch);
-            for &(list, entry) in scratch.iter().filter_map(|glob| self.origin.get(*glob)) {
-                if let Some(slot) = first.get_mut(list) {
+            self.index.matches(text, scratch, |glob| {
+                let origin = self.origin.get(glob).copied();
+                if let Some((list, entry)) = origin
+                    && let Some(slot) = first.get_mut(list)
+                {
                     *slot = Some(slot.map_or(entry, |earlier| earlier.min(entry)));
                 }
-            }
+            });
         }
         let mut found = [None; LISTS];
         for ((slot, entries), first) in found.iter_mut().zip(&self.entries).zip(first) {
@@ -311,7 +324,7 @@ pub struct PathForms<'a> {
     /// NFC, with case; none when the path is odd (an empty, `.` or `..` component, a backslash).
     exact: Option<Cow<'a, str>>,
     /// The path without case.
-    folded: String,
+    folded: Cow<'a, str>,
     /// What a forgiving file system may take it for, where that is another path.
     cleaned: Option<String>,
 }
@@ -323,7 +336,11 @@ impl<'a> PathForms<'a> {
         if is_ordinary(path) {
             return Self {
                 exact: Some(Cow::Borrowed(path)),
-                folded: path.to_ascii_lowercase(),
+                folded: if path.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                    Cow::Owned(path.to_ascii_lowercase())
+                } else {
+                    Cow::Borrowed(path)
+                },
                 cleaned: None,
             };
         }
@@ -333,13 +350,13 @@ impl<'a> PathForms<'a> {
         Self {
             exact: (!odd).then(|| Cow::Owned(path.nfc().collect())),
             cleaned: clean(&folded),
-            folded,
+            folded: Cow::Owned(folded),
         }
     }
 
     fn texts(&self, sense: Sense) -> impl Iterator<Item = &str> {
         let (first, second) = match sense {
-            Sense::Widening => (Some(self.folded.as_str()), self.cleaned.as_deref()),
+            Sense::Widening => (Some(&*self.folded), self.cleaned.as_deref()),
             Sense::Narrowing => (self.exact.as_deref(), None),
         };
         first.into_iter().chain(second)
@@ -408,6 +425,8 @@ fn is_ignorable(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::path_table as table;
+    use proptest::prelude::*;
 
     fn hits(glob: &str, sense: Sense, path: &str) -> bool {
         GlobList::compile(&[glob], sense)
@@ -523,6 +542,65 @@ mod tests {
             "examples/",
         ] {
             assert!(!hits("examples/**", Sense::Narrowing, path), "{path:?}");
+        }
+    }
+
+    /// The slow and simple way: every glob of a list on its own, by `globset`.
+    fn one_by_one<'l>(list: &[&'l str], sense: Sense, path: &str) -> Option<&'l str> {
+        let path = PathForms::of(path);
+        list.iter().copied().find(|entry| {
+            let globs = expand(entry, sense).unwrap_or_else(|refusal| panic!("{refusal:?}"));
+            globs.iter().any(|glob| {
+                let glob = glob.compile_matcher();
+                path.texts(sense).any(|text| glob.is_match(text))
+            })
+        })
+    }
+
+    /// Paths made of the words of the built-in table, so that they often match.
+    fn table_path() -> impl Strategy<Value = String> {
+        let entries = [table::CRITICAL, table::IRREVERSIBLE, table::BUILT_IN_SKILLS].concat();
+        let mut words: Vec<String> = entries
+            .iter()
+            .chain(table::NON_CRITICAL)
+            .flat_map(|entry| alternates(entry))
+            .flat_map(|glob| {
+                let parts = glob.split('/').map(|part| part.replace('*', "x"));
+                parts.collect::<Vec<_>>()
+            })
+            .collect();
+        words.extend(
+            [
+                "",
+                ".",
+                "..",
+                "X",
+                "a.",
+                "Config",
+                "m\u{131}gration",
+                "x.PNG",
+            ]
+            .map(str::to_owned),
+        );
+        let words = proptest::sample::select(words);
+        proptest::collection::vec(words, 1..5).prop_map(|parts| parts.join("/"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 24, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_table_finds_what_its_globs_find_one_by_one(paths in proptest::collection::vec(table_path(), 4)) {
+            let widening = [table::CRITICAL, table::IRREVERSIBLE, table::BUILT_IN_SKILLS];
+            let narrowing = [table::NON_CRITICAL, table::TESTS, table::MEDIA];
+            for (lists, sense) in [(widening, Sense::Widening), (narrowing, Sense::Narrowing)] {
+                let owned = lists.map(|list| list.iter().map(|glob| (*glob).to_owned()).collect());
+                let compiled = GlobTable::compile(owned, sense).expect("compiles");
+                for path in &paths {
+                    let found = compiled.first_matches(&PathForms::of(path), &mut Vec::new());
+                    prop_assert_eq!(found, lists.map(|list| one_by_one(list, sense, path)), "{:?}", path);
+                }
+            }
         }
     }
 }

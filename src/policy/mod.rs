@@ -7,6 +7,7 @@
 mod agent_registry;
 mod compile;
 mod env;
+mod glob_index;
 pub mod globs;
 pub(crate) mod nearest;
 mod owner;

@@ -10,6 +10,7 @@ use regex::{RegexSet, RegexSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 /// `config/classifier_rules.yml` as written. Every list is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -168,12 +169,29 @@ pub struct PathPolicy {
 }
 
 impl PathPolicy {
-    /// The built-in table alone: what applies without a file.
+    /// The built-in table alone: what applies without a file. Compiled once for the whole program.
     #[must_use]
     pub fn built_in() -> Self {
-        // A test compiles the table. Should it ever fail to compile all the same, the empty table is the
-        // strictest one: whatever matches no list is critical, and a list that matches nothing lowers nothing.
-        Self::compile(&ClassifierRulesFile::default()).unwrap_or_else(|_| Self::empty())
+        static TABLE: LazyLock<PathPolicy> = LazyLock::new(|| {
+            // A test compiles the table. Should it ever fail to compile all the same, nothing merges by itself.
+            PathPolicy::compile(&ClassifierRulesFile::default())
+                .unwrap_or_else(|_| PathPolicy::strictest())
+        });
+        TABLE.clone()
+    }
+
+    /// D for every path: all are critical and irreversible, and no edit is harmless.
+    #[must_use]
+    pub fn strictest() -> Self {
+        let raised = [Widening::Critical as usize, Widening::Irreversible as usize];
+        Self {
+            widening: GlobTable::of_everything(raised, Sense::Widening),
+            narrowing: GlobTable::empty(Sense::Narrowing),
+            outbound: PatternList::empty(),
+            secrets: PatternList::empty(),
+            merge_auth: PatternList::empty(),
+            normative: PatternList::empty(),
+        }
     }
 
     /// Compiles a file.
@@ -231,17 +249,6 @@ impl PathPolicy {
         Listed {
             widening: self.widening.first_matches(path, scratch),
             narrowing: self.narrowing.first_matches(path, scratch),
-        }
-    }
-
-    fn empty() -> Self {
-        Self {
-            widening: GlobTable::empty(Sense::Widening),
-            narrowing: GlobTable::empty(Sense::Narrowing),
-            outbound: PatternList::empty(),
-            secrets: PatternList::empty(),
-            merge_auth: PatternList::empty(),
-            normative: PatternList::empty(),
         }
     }
 }
@@ -343,7 +350,8 @@ fn check_pattern(regex: &str) -> Result<(), (String, String)> {
 /// Patterns over the changed lines of one file; `^` and `$` are the ends of a line.
 #[derive(Debug, Clone)]
 pub struct PatternList {
-    set: RegexSet,
+    /// Behind an `Arc`, because a clone of a set would learn its texts anew.
+    set: Arc<RegexSet>,
     labels: Vec<String>,
 }
 
@@ -354,14 +362,14 @@ impl PatternList {
             .build()
             .map_err(|error| format!("do not compile together: {error}"))?;
         Ok(Self {
-            set,
+            set: Arc::new(set),
             labels: patterns.into_iter().map(|(label, _)| label).collect(),
         })
     }
 
     fn empty() -> Self {
         Self {
-            set: RegexSet::empty(),
+            set: Arc::new(RegexSet::empty()),
             labels: Vec::new(),
         }
     }
@@ -385,6 +393,17 @@ mod tests {
     fn the_built_in_table_compiles() {
         let policy = PathPolicy::compile(&ClassifierRulesFile::default());
         assert!(policy.is_ok(), "{policy:?}");
+    }
+
+    #[test]
+    fn the_strictest_table_raises_both_axes_of_every_path() {
+        let policy = PathPolicy::strictest();
+        for path in ["README.md", "docs/a.md", "x", "", "a/../b", "caf\u{e9}"] {
+            let listed = policy.list(&PathForms::of(path), &mut Vec::new());
+            assert_eq!(listed.widened(Widening::Critical), Some("**"), "{path}");
+            assert_eq!(listed.widened(Widening::Irreversible), Some("**"), "{path}");
+            assert_eq!(listed.narrowed(Narrowing::NonCritical), None, "{path}");
+        }
     }
 
     #[test]
