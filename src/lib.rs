@@ -8,6 +8,7 @@ pub mod cli;
 pub mod clock;
 pub mod diff;
 pub mod domain;
+pub mod gate;
 pub mod git_range;
 pub mod github;
 pub mod inbox;

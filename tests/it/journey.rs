@@ -86,7 +86,10 @@ async fn each_quadrant_gets_its_check_run_issue_and_audit_line() {
             .collect();
         assert_eq!(rules.len(), 8, "every rule is in the entry: {rules:?}");
         let hash = entry["hash"].as_str().expect("a hash");
-        assert!(check.summary.contains(hash), "GitHub is a witness of the log");
+        assert!(
+            check.summary.contains(hash),
+            "GitHub is a witness of the log"
+        );
     }
     assert_eq!(world.log().len(), 4);
     world.assert_clean().await;
