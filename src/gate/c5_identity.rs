@@ -7,8 +7,11 @@ use super::identity::{own_commits, quoted};
 use crate::domain::{CommitFact, Known, is_unseen};
 use crate::rules::trailers::{is_agent_session, is_task_ref, lookalikes, parse};
 
+/// Is a value well formed?
+type Format = fn(&str) -> bool;
+
 /// The trailers, each with what a value must be.
-const TRAILERS: [(&str, fn(&str) -> bool); 5] = [
+const TRAILERS: [(&str, Format); 5] = [
     ("Agent-Tool", is_word),
     ("Agent-Model", is_word),
     ("Agent-Session", is_agent_session),

@@ -23,6 +23,7 @@ mod config_errors;
 mod config_policy;
 mod config_secrets;
 mod fake_github;
+mod gate;
 mod github_client;
 mod github_client_read;
 mod github_client_stub;
