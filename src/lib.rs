@@ -9,6 +9,7 @@ pub mod clock;
 pub mod diff;
 pub mod domain;
 pub mod evidence;
+pub mod gate;
 pub mod git_range;
 pub mod github;
 pub mod inbox;

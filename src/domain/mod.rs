@@ -7,6 +7,7 @@ mod effect;
 mod facts;
 mod ids;
 mod known;
+mod merge;
 mod quadrant;
 mod state;
 mod text;
@@ -26,6 +27,7 @@ pub use ids::{
     PullNumber, RepoId, RepoName, RepoRef, Sha,
 };
 pub use known::Known;
+pub use merge::{MergeMethod, StatusFact};
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
 pub use state::{
     Answered, Asked, Choice, CommentEdit, InboxMemory, IssueKind, IssueRef, Press, PullState,

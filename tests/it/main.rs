@@ -33,6 +33,7 @@ mod evidence;
 mod evidence_cli;
 mod evidence_generated;
 mod fake_github;
+mod gate;
 mod github_client;
 mod github_client_read;
 mod github_client_stub;
