@@ -183,15 +183,29 @@ impl Bench {
 
     async fn work_on(self: &Arc<Self>, claim: &Claim) -> Result<Done, WorkError> {
         match &claim.subject {
-            Subject::Pull { repo, number } => self.pull(claim, repo, *number).await,
-            Subject::Head { repo, sha } => self.pulls_of_head(repo, sha).await,
-            Subject::Issue { repo, number } => self.pull_of_issue(repo, *number).await,
-            Subject::Repo { repo } => self.pulls_of_repo(repo).await,
+            Subject::Pull { repo, number } => {
+                self.pull(claim, &self.present(repo).await?, *number).await
+            }
+            Subject::Head { repo, sha } => {
+                self.pulls_of_head(&self.present(repo).await?, sha).await
+            }
+            Subject::Issue { repo, number } => {
+                self.pull_of_issue(&self.present(repo).await?, *number)
+                    .await
+            }
+            Subject::Repo { repo } => self.pulls_of_repo(&self.present(repo).await?).await,
             Subject::Installation { installation } => {
                 self.repos_of_installation(*installation).await
             }
             Subject::MergeGroup { .. } => Ok(Done::nothing()),
         }
+    }
+
+    /// The repository under its name of the moment: what waits was accepted under the name of then, which another
+    /// repository may have taken.
+    async fn present(&self, repo: &RepoRef) -> Result<RepoRef, StoreError> {
+        let known = self.store.repo_by_id(repo.id).await?;
+        Ok(known.unwrap_or_else(|| repo.clone()))
     }
 
     async fn settle(

@@ -52,6 +52,15 @@ async fn a_broken_end_of_the_log_is_set_aside() {
     }
 }
 
+/// audit-013-directory-missing-or-readonly: at the start, not at the first decision.
+#[tokio::test]
+async fn a_log_that_has_no_place_stops_the_start() {
+    let mut world = World::arranged().await;
+    std::fs::write(world.dir.path().join("bot-state"), "a file").expect("written");
+    let refused = world.serve().await.expect_err("it must not start");
+    assert!(refused.to_string().contains("bot-state"), "{refused}");
+}
+
 #[tokio::test]
 async fn a_log_that_lost_entries_stops_the_start_until_it_is_accepted() {
     let mut world = World::start().await;
@@ -75,6 +84,7 @@ async fn a_log_that_lost_entries_stops_the_start_until_it_is_accepted() {
         "{text}"
     );
 
+    world.die().await;
     world.accept_audit_loss = true;
     world.serve().await.expect("it goes on as told");
     world.github.open_pull(REPO, &spec_of('B'));

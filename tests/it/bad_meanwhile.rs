@@ -32,6 +32,7 @@ fn pipeline() -> FileSpec {
     FileSpec::added(".github/workflows/x.yml", "on: push\n")
 }
 
+/// verdict-032-head-moved-before-post
 #[tokio::test]
 async fn a_push_in_the_middle() {
     for step in STEPS {
@@ -117,7 +118,8 @@ async fn a_close_in_the_middle() {
     }
 }
 
-/// The lists can be of the new head while the pull request still shows the old one.
+/// limits-034-reads-behind-webhook, limits-005-list-shrinks-between-pages: the lists can be of the new head while the
+/// pull request still shows the old one.
 #[tokio::test]
 async fn github_shows_the_old_head_for_a_while() {
     for reads in [1, 2] {
@@ -152,6 +154,8 @@ async fn a_renamed_repository_keeps_its_state() {
         let asked = world.issue();
 
         let name = if transferred {
+            // The App is installed there, too.
+            world.github.add_repo("contributor-org/another");
             world.github.transfer_repo(REPO, "contributor-org");
             "contributor-org/widgets"
         } else {
@@ -204,6 +208,7 @@ async fn another_repository_under_the_old_name() {
     world.assert_clean().await;
 }
 
+/// config-013-owner-login-not-found
 #[tokio::test]
 async fn an_owner_that_nobody_is() {
     let mut world = World::arranged().await;

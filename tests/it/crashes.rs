@@ -121,11 +121,11 @@ impl Journey {
 /// All that is left of a journey.
 #[derive(Debug, PartialEq)]
 pub struct Outcome {
-    /// Head, conclusion, title.
-    checks: Vec<(String, Option<String>, String)>,
+    /// Conclusion, title, by head.
+    checks: Vec<(Option<String>, String)>,
     /// Title, labels, open, authors of the comments.
     issues: Vec<(String, Vec<String>, bool, Vec<String>)>,
-    /// Kind, head, quadrant.
+    /// Kind, quadrant, and the how manieth head.
     log: Vec<String>,
     counters: BTreeMap<String, u64>,
 }
@@ -140,7 +140,7 @@ impl Outcome {
         heads.dedup();
         let checks = heads.iter().map(|head| {
             let check = world.check_on(head).expect("a check-run for each entry");
-            (check.head_sha, check.conclusion, check.title)
+            (check.conclusion, check.title)
         });
         let issues = world.github.issues(INBOX).into_iter().map(|issue| {
             let comments = issue.comments.iter().map(author).collect();
@@ -153,9 +153,8 @@ impl Outcome {
             log: log
                 .iter()
                 .map(|entry| {
-                    let (kind, head, quadrant) =
-                        (&entry["kind"], &entry["head_sha"], &entry["quadrant"]);
-                    format!("{kind} {head} {quadrant}")
+                    let head = heads.iter().position(|head| entry["head_sha"] == **head);
+                    format!("{} {} {head:?}", entry["kind"], entry["quadrant"])
                 })
                 .collect(),
             counters,

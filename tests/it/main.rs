@@ -45,6 +45,7 @@ mod ingress_events;
 mod journey;
 mod plan;
 mod plan_passive;
+mod reports_e2e;
 mod store_contract;
 mod store_sqlite;
 mod world;

@@ -96,9 +96,12 @@ impl World {
 
     /// The same without the server.
     pub async fn arranged() -> Self {
-        let github = FakeGitHub::start(Config::default())
-            .await
-            .expect("a free port");
+        Self::arranged_as(Config::default()).await
+    }
+
+    /// The same at a GitHub of another kind.
+    pub async fn arranged_as(config: Config) -> Self {
+        let github = FakeGitHub::start(config).await.expect("a free port");
         github.add_org("octo-org");
         github.add_user("octo-owner");
         github.add_user("octo-dev");
