@@ -1,9 +1,15 @@
 //! The sweep beside the webhooks: webhooks make it fast, the sweep makes it right.
 //!
-//! Level-triggered: it looks at what is, puts to work what was missed, and asks nothing of the past.
+//! Level-triggered: it looks at what is, puts to work what was missed, and asks nothing of the past. Its cost is in
+//! `docs/inbox.md`: one conditional request a tick for each hundred open D Issues of a repository.
 
-use crate::domain::{Subject, Trigger};
-use crate::worker::Bench;
+use crate::domain::{
+    IssueKind, IssueNumber, IssueRef, PullState, RepoId, RepoRef, Subject, Trigger,
+};
+use crate::github::{ApiError, IssueView};
+use crate::plan::labels;
+use crate::worker::{Bench, WorkError, passive, shown};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -13,31 +19,130 @@ const MISSED: Duration = Duration::from_hours(1);
 
 /// Sweeps until `stop` turns true.
 pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
+    let mut looked = None;
     loop {
-        if let Err(error) = look_for_missed(&bench).await {
-            tracing::warn!(%error, "the sweep for missed pull requests failed; the next one makes up for it");
+        let now = bench.clock.now();
+        if looked.is_none_or(|at| now.since(at) >= MISSED) {
+            if let Err(error) = look_for_missed(&bench).await {
+                tracing::warn!(%error, "the sweep for missed pull requests failed; the next one makes up for it");
+            }
+            looked = Some(now);
         }
+        if let Err(error) = sweep_inbox(&bench).await {
+            tracing::warn!(%error, "the sweep of the inbox failed; the next one makes up for it");
+        }
+        let tick = bench.policy.borrow().tick;
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => return,
-            () = bench.clock.sleep(MISSED) => {}
+            () = bench.clock.sleep(tick) => {}
         }
     }
 }
 
 /// Puts every installation to work; its repositories, then their unjudged pull requests, follow from there.
-async fn look_for_missed(bench: &Bench) -> Result<(), crate::worker::WorkError> {
+///
+/// # Errors
+/// The installations cannot be listed, or the store does not take the work.
+pub async fn look_for_missed(bench: &Bench) -> Result<(), WorkError> {
     for installation in bench.github.installations().await? {
         if !installation.suspended {
             let subject = Subject::Installation {
                 installation: installation.id,
             };
-            let trigger = Trigger {
-                subject,
-                deep: true,
-                announces_head: None,
-            };
-            bench.store.enqueue(trigger, bench.clock.now()).await?;
+            enqueue(bench, subject, true).await?;
         }
     }
+    Ok(())
+}
+
+/// Puts to work every pull request on whose Issue something was said (reactions have no webhook, and one of a comment
+/// can be lost), and every B or C Issue whose time has come.
+///
+/// # Errors
+/// The store. A repository that cannot be listed is left for the next tick and does not hold up the others.
+pub async fn sweep_inbox(bench: &Bench) -> Result<(), WorkError> {
+    let policy = bench.policy.borrow().clone();
+    let now = bench.clock.now();
+    let states = bench.store.open_issues().await?;
+    let mut pending: BTreeMap<RepoId, (RepoRef, Vec<(&PullState, &IssueRef)>)> = BTreeMap::new();
+    for state in &states {
+        match (&state.issue, &state.inbox.ballot) {
+            (Some(issue), _) if issue.kind == IssueKind::PendingOwner => {
+                let (_, asked) = pending
+                    .entry(issue.repo.id)
+                    .or_insert_with(|| (issue.repo.clone(), Vec::new()));
+                asked.push((state, issue));
+            }
+            (Some(_), _) => {
+                if passive::due(state, &policy, now).is_some() {
+                    look_at(bench, state, false).await?;
+                }
+            }
+            (None, Some(ballot)) => one(bench, state, ballot).await?,
+            (None, None) => {}
+        }
+    }
+    for (repo, asked) in pending.into_values() {
+        let listed = bench
+            .github
+            .own_open_issues(&repo, labels::PENDING_OWNER.name)
+            .await;
+        let listed: HashMap<IssueNumber, IssueView> = match listed {
+            Ok(listed) => listed.into_iter().map(|view| (view.number, view)).collect(),
+            Err(error) => {
+                tracing::warn!(repo = %repo.name, %error, "the open Issues could not be listed");
+                continue;
+            }
+        };
+        for (state, issue) in asked {
+            match listed.get(&issue.number) {
+                Some(view) if changed(state, view) => look_at(bench, state, true).await?,
+                Some(_) => {}
+                // Closed, gone, or its label was taken away.
+                None => one(bench, state, issue).await?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An Issue that no list shows.
+async fn one(bench: &Bench, state: &PullState, issue: &IssueRef) -> Result<(), WorkError> {
+    match bench.github.issue(&issue.repo, issue.number).await {
+        Ok(view) if view.number == issue.number && !changed(state, &view) => Ok(()),
+        Ok(_) | Err(ApiError::Gone { .. }) => look_at(bench, state, true).await,
+        Err(error) => {
+            tracing::warn!(repo = %issue.repo.name, issue = %issue.number, %error, "an Issue could not be read");
+            Ok(())
+        }
+    }
+}
+
+/// Does the Issue show something else than when its answers were read last?
+fn changed(state: &PullState, view: &IssueView) -> bool {
+    match &state.inbox.shown {
+        Some(before) => *before != shown(view),
+        None => {
+            let reactions = view.reactions.is_none_or(|(_, _, all)| all > 0);
+            reactions || view.comments > 0 || !view.open
+        }
+    }
+}
+
+async fn look_at(bench: &Bench, state: &PullState, deep: bool) -> Result<(), WorkError> {
+    let subject = Subject::Pull {
+        repo: state.repo.clone(),
+        number: state.number,
+    };
+    enqueue(bench, subject, deep).await
+}
+
+async fn enqueue(bench: &Bench, subject: Subject, deep: bool) -> Result<(), WorkError> {
+    let trigger = Trigger {
+        subject,
+        deep,
+        announces_head: None,
+    };
+    bench.store.enqueue(trigger, bench.clock.now()).await?;
     Ok(())
 }

@@ -122,6 +122,17 @@ pub enum Body {
         /// The comment, reaction or button it came from.
         signal: String,
     },
+    /// The check-run of a merge group.
+    MergeGroup {
+        /// The group's ref.
+        head_ref: String,
+        /// The pull requests in it that were looked at.
+        members: Vec<PullNumber>,
+        /// Is it a success?
+        passes: bool,
+        /// Why not.
+        because: Option<String>,
+    },
     /// The App was uninstalled; nothing of that account is gated any more.
     InstallationRemoved {
         /// Which installation.
@@ -154,6 +165,7 @@ impl Body {
             Self::IssueClosed { .. } => "issue_closed",
             Self::Superseded { .. } => "superseded",
             Self::AnswerWithdrawn { .. } => "answer_withdrawn",
+            Self::MergeGroup { .. } => "merge_group",
             Self::InstallationRemoved { .. } => "installation_removed",
         }
     }
@@ -170,6 +182,7 @@ impl EntryDraft {
             Body::IssueOpened { .. }
             | Body::IssueClosed { .. }
             | Body::Superseded { .. }
+            | Body::MergeGroup { .. }
             | Body::InstallationRemoved { .. } => false,
         }
     }

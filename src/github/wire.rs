@@ -130,6 +130,8 @@ pub(super) struct CommitRef {
 #[serde(default)]
 pub(super) struct Comparison {
     pub(super) merge_base_commit: Option<CommitRef>,
+    pub(super) total_commits: Option<u64>,
+    pub(super) commits: Option<Vec<Commit>>,
 }
 
 /// A page of check-runs.

@@ -12,8 +12,8 @@ mod texts;
 
 pub use check::{IssueOutcome, finish_check_run};
 pub use comments::{
-    clarification, closed, integrity_failed, key_marker, passively_closed, rejected_pull,
-    stale_approval, superseded,
+    clarification, closed, integrity_failed, key_marker, merge_group, passively_closed,
+    rejected_pull, stale_approval, superseded,
 };
 pub use issue::record;
 pub use texts::Language;

@@ -5,11 +5,15 @@
 
 use super::{Bench, WorkError};
 use crate::domain::{
-    CommentEdit, IssueKind, IssueRef, PullNumber, PullState, RepoRef, Sha, Timestamp,
+    CommentEdit, CommentEffect, CommentMode, Effect, IssueKind, IssueNumber, IssueRef, PullNumber,
+    PullState, RepoRef, Sha, Timestamp,
 };
 use crate::github::{self, ApiError, IssueView};
-use crate::inbox::{self, Ballot, Edit, MarkerError, Place, Reaction, Resolution, Sealed, Signal};
-use crate::plan;
+use crate::inbox::{
+    self, Ballot, Edit, MarkerError, Place, Reaction, Resolution, Resolved, Sealed, Signal,
+    Unhonoured,
+};
+use crate::plan::{self, labels, render};
 use crate::policy::Policy;
 use sha2::{Digest, Sha256};
 
@@ -139,6 +143,70 @@ impl Bench {
             seal,
             signals,
         }))
+    }
+
+    /// A word on a question that is closed because another head, or another base, has taken its place: it is told
+    /// once that it does not count.
+    pub(super) async fn late_word(
+        &self,
+        pull: &PullState,
+        repo: &RepoRef,
+        number: IssueNumber,
+    ) -> Result<(), WorkError> {
+        let policy = self.policy();
+        let question = Question {
+            repo: &pull.repo,
+            number: pull.number,
+            head: &pull.head_sha,
+        };
+        let issue = IssueRef {
+            repo: repo.clone(),
+            number,
+            kind: IssueKind::PendingOwner,
+            key: format!("{}/{}/late/{number}", pull.repo.id, pull.number),
+            head_sha: pull.head_sha.clone(),
+            nonce: None,
+            opened_at: pull.head_since,
+        };
+        let Some(said) = self.said(question, &issue).await? else {
+            return Ok(());
+        };
+        let ballot = Ballot::Issue(&said.seal);
+        let heard = inbox::resolve(&said.signals, &policy.owners, ballot, question.head);
+        let Resolved::Refused {
+            why: Unhonoured::Stale { asked },
+            ..
+        } = heard.outcome
+        else {
+            return Ok(());
+        };
+        let label = labels::STALE_APPROVAL;
+        let body = render::stale_approval(&asked, question.head, &issue.key, policy.inbox.language);
+        let effects = [
+            Effect::EnsureLabel {
+                repo: repo.clone(),
+                label: label.spec(),
+            },
+            Effect::AddLabels {
+                repo: repo.clone(),
+                number,
+                labels: vec![label.name.to_owned()],
+            },
+            Effect::Comment(CommentEffect {
+                repo: repo.clone(),
+                number,
+                body,
+                key: issue.key,
+                mode: CommentMode::Once,
+            }),
+        ];
+        if said.view.labels.iter().any(|name| name == label.name) {
+            return Ok(());
+        }
+        for effect in &effects {
+            self.github.apply(effect).await?;
+        }
+        Ok(())
     }
 
     /// The buttons that were pressed since the present question stands on the check-run.

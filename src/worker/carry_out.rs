@@ -141,6 +141,7 @@ fn counters(entries: &[EntryDraft]) -> Vec<String> {
             | Body::IssueClosed { .. }
             | Body::Superseded { .. }
             | Body::AnswerWithdrawn { .. }
+            | Body::MergeGroup { .. }
             | Body::InstallationRemoved { .. } => None,
         })
         .collect()

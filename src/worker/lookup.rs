@@ -1,7 +1,9 @@
 //! Subjects that are not pull requests themselves: find the pull requests, put each to work.
 
 use super::{Bench, Done, WorkError};
-use crate::domain::{InstallationId, IssueNumber, PullNumber, RepoRef, Sha, Subject, Trigger};
+use crate::domain::{
+    InstallationId, IssueKind, IssueNumber, IssueRef, PullNumber, RepoRef, Sha, Subject, Trigger,
+};
 
 impl Bench {
     /// A commit of a fork: its event named no pull request.
@@ -33,8 +35,18 @@ impl Bench {
         repo: &RepoRef,
         number: IssueNumber,
     ) -> Result<Done, WorkError> {
-        if let Some(pull) = self.store.pull_for_issue(repo.id, number).await? {
-            self.look_again(&pull.repo, pull.number, true).await?;
+        let Some(pull) = self.store.pull_for_issue(repo.id, number).await? else {
+            return Ok(Done::nothing());
+        };
+        let here = |issue: &&IssueRef| issue.repo.id == repo.id && issue.number == number;
+        let ballot = pull.inbox.ballot.as_ref().filter(here);
+        match pull.issue.as_ref().filter(here).or(ballot) {
+            Some(issue) => {
+                let asks = issue.kind == IssueKind::PendingOwner;
+                self.look_again(&pull.repo, pull.number, asks).await?;
+            }
+            None if pull.closed => {}
+            None => self.late_word(&pull, repo, number).await?,
         }
         Ok(Done::nothing())
     }

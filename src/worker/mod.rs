@@ -9,6 +9,8 @@ mod audit_writer;
 mod carry_out;
 mod inbox_repo;
 mod lookup;
+mod merge_group;
+pub(crate) mod passive;
 mod pull;
 mod retry;
 mod write_budget;
@@ -104,6 +106,13 @@ pub(crate) struct Done {
 }
 
 impl Done {
+    fn remember(state: PullState) -> Self {
+        Self {
+            state: Some(state),
+            count: Vec::new(),
+        }
+    }
+
     fn nothing() -> Self {
         Self {
             state: None,
@@ -197,7 +206,11 @@ impl Bench {
             Subject::Installation { installation } => {
                 self.repos_of_installation(*installation).await
             }
-            Subject::MergeGroup { .. } => Ok(Done::nothing()),
+            Subject::MergeGroup {
+                repo,
+                head_sha,
+                head_ref,
+            } => self.merge_group(claim, repo, head_sha, head_ref).await,
         }
     }
 

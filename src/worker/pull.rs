@@ -3,7 +3,7 @@
 //! INVARIANT: nothing is published about facts that may belong to another head than the one they are published on.
 
 use super::answers::{Heard, Question};
-use super::{Bench, Done, WorkError, retry};
+use super::{Bench, Done, WorkError, passive, retry};
 use crate::diff;
 use crate::domain::{Facts, Known, PullNumber, PullState, Quadrant, RepoRef, Timestamp};
 use crate::github::{PullView, Seen, Wants};
@@ -78,13 +78,11 @@ impl Bench {
         let head_since = head_since(claim, &pull, prior, started);
         let fingerprint = fingerprint(&pull, &policy);
         if let Some(unchanged) = prior.filter(|prior| nothing_changed(claim, prior, &fingerprint)) {
-            return Ok(Done {
-                state: Some(PullState {
-                    head_since,
-                    ..unchanged.clone()
-                }),
-                count: Vec::new(),
-            });
+            let state = PullState {
+                head_since,
+                ..unchanged.clone()
+            };
+            return self.nothing_to_do(claim, state, &policy).await;
         }
         let facts = self.facts(claim, &repo, &pull, head_since).await?;
         self.at("facts-read");
@@ -113,10 +111,7 @@ impl Bench {
             "judged"
         );
         if plan.is_empty() {
-            return Ok(Done {
-                state: Some(plan.state_after),
-                count: Vec::new(),
-            });
+            return self.nothing_to_do(claim, plan.state_after, &policy).await;
         }
         self.save_and_carry_out(claim, plan, &self.github.seen(&facts))
             .await
@@ -203,9 +198,12 @@ impl Bench {
         prior: Option<&PullState>,
         policy: &Policy,
     ) -> Result<Done, WorkError> {
-        let Some(prior) = prior.filter(|prior| !prior.closed) else {
+        let Some(prior) = prior else {
             return Ok(Done::nothing());
         };
+        if prior.closed {
+            return self.nothing_to_do(claim, prior.clone(), policy).await;
+        }
         let language = policy.inbox.language;
         let plan = plan::closed(plan::ClosedInput {
             prior,
@@ -218,10 +216,7 @@ impl Bench {
             version: env!("CARGO_PKG_VERSION"),
         });
         if plan.is_empty() {
-            return Ok(Done {
-                state: Some(plan.state_after),
-                count: Vec::new(),
-            });
+            return self.nothing_to_do(claim, plan.state_after, policy).await;
         }
         self.save_and_carry_out(claim, plan, &Seen::nothing()).await
     }
@@ -283,8 +278,7 @@ impl Bench {
             closed_by_hand: heard.closed_by_hand,
             has_label: &|repo, name| ensured.contains(&(repo.id, name)),
             language: policy.inbox.language,
-            passive_close_hours: (policy.inbox.passive_close_days > 0)
-                .then_some(policy.inbox.passive_close_days * 24),
+            passive_close_hours: passive::hours(policy),
             policy: &policy.digest,
             now: self.clock.now(),
             nonce: &nonce,
@@ -296,7 +290,7 @@ impl Bench {
         }))
     }
 
-    async fn save_and_carry_out(
+    pub(super) async fn save_and_carry_out(
         &self,
         claim: &Claim,
         plan: Plan,

@@ -10,6 +10,7 @@
 )]
 
 mod answers;
+mod answers_refused;
 mod architecture;
 mod audit;
 mod audit_cli;
@@ -43,9 +44,11 @@ mod inbox_marker;
 mod ingress;
 mod ingress_events;
 mod journey;
+mod merge_groups;
 mod plan;
 mod plan_passive;
 mod reports_e2e;
 mod store_contract;
 mod store_sqlite;
+mod sweep;
 mod world;

@@ -6,11 +6,13 @@
 mod app;
 mod contents;
 mod facts;
+mod group;
 mod issue;
 mod pull;
 
 pub use app::{AppView, DeliveryAttempt, FailedDelivery, InstallationView, RepoView};
 pub use facts::{FactsRead, Wants};
+pub use group::GroupCommit;
 pub use issue::{Comment, IssueView, Reaction};
 pub use pull::{BaseView, HeadView, PullBrief, PullView};
 

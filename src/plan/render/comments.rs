@@ -110,3 +110,23 @@ pub fn rejected_pull(issue: &str, key: &str, language: Language) -> String {
         key,
     )
 }
+
+/// Title and summary of the check-run on a merge group.
+#[must_use]
+pub fn merge_group(
+    members: &[PullNumber],
+    because: Option<&str>,
+    language: Language,
+) -> (String, String) {
+    let texts = language.texts();
+    let named: Vec<String> = members.iter().map(|number| format!("#{number}")).collect();
+    let members = fill(texts.group_members, &[("members", &named.join(", "))]);
+    match because {
+        None => (texts.group_passes.to_owned(), members),
+        Some(reason) => {
+            let reason = code(reason, 500);
+            let why = fill(texts.group_because, &[("reason", &reason)]);
+            (texts.group_fails.to_owned(), format!("{why}\n\n{members}"))
+        }
+    }
+}

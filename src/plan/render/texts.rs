@@ -115,6 +115,11 @@ pub(crate) struct Texts {
     pub integrity_failed: &'static str,
     pub stale_approval: &'static str,
     pub rejected_pull: &'static str,
+    // The check-run on a merge group.
+    pub group_passes: &'static str,
+    pub group_fails: &'static str,
+    pub group_because: &'static str,
+    pub group_members: &'static str,
 }
 
 impl Texts {

@@ -196,6 +196,9 @@ fn triggers(
         (Event::CheckSuite, "rerequested") => check_suite_pulls(payload, repo),
 
         (Event::IssueComment, _) if is_own_comment(payload, own) => return Err(Ignored::OwnEcho),
+        (Event::Issues, _) if is_own_issue_touched_by_bot(payload, own) => {
+            return Err(Ignored::OwnEcho);
+        }
         (Event::IssueComment, "created" | "edited" | "deleted")
         | (Event::Issues, "closed" | "reopened" | "edited" | "deleted" | "transferred") => {
             looks(issue(payload, repo), true)
@@ -424,6 +427,14 @@ fn check_name(payload: &Payload) -> Option<&str> {
 fn is_own_comment(payload: &Payload, own: AppId) -> bool {
     let comment = payload.comment.as_ref();
     let app = comment.and_then(|comment| comment.performed_via_github_app.as_ref());
+    let by_bot = payload.sender.as_ref().and_then(|s| s.kind.as_deref()) == Some("Bot");
+    by_bot && app.and_then(|app| app.id) == Some(own.0)
+}
+
+/// An Issue of our App, touched by a bot: us, most often. What another bot does to it the sweep sees.
+fn is_own_issue_touched_by_bot(payload: &Payload, own: AppId) -> bool {
+    let issue = payload.issue.as_ref();
+    let app = issue.and_then(|issue| issue.performed_via_github_app.as_ref());
     let by_bot = payload.sender.as_ref().and_then(|s| s.kind.as_deref()) == Some("Bot");
     by_bot && app.and_then(|app| app.id) == Some(own.0)
 }

@@ -111,6 +111,7 @@ pub(super) struct App {
 #[serde(default)]
 pub(super) struct Issue {
     pub number: Option<u64>,
+    pub performed_via_github_app: Option<App>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -105,7 +105,11 @@ pub(super) static TEXTS: Texts = Texts {
     why_several: "it gives several different answers",
     why_not_alone: "`APPROVE` counts only as the whole comment",
     why_assent: "a general phrase of assent approves nothing",
-    integrity_failed: "No answer on this Issue counts: the text that was put to the owner is not the text as it was posted. The check-run stays a failure. Push a new commit, or ask for the check-run to be run again, and a new question is opened.",
+    integrity_failed: "No answer on this Issue counts: the text that was put to the owner is not the text as it was posted. The check-run stays a failure. Answer with the buttons of the check-run, or push a new commit, and a new question is opened.",
     stale_approval: "This answer does not count: it was for head `{asked}`, and the head is `{head}` by now. The new head is decided anew and, if it is D again, needs a new answer.",
     rejected_pull: "An owner rejected this change in {issue}. The pull request is closed without a merge.",
+    group_passes: "Every pull request of the group may merge",
+    group_fails: "The group may not merge",
+    group_because: "**Why:** {reason}",
+    group_members: "Pull requests of the group that were looked at: {members}",
 };

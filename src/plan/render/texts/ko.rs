@@ -105,7 +105,11 @@ pub(super) static TEXTS: Texts = Texts {
     why_several: "서로 다른 답이 여럿 있음",
     why_not_alone: "`APPROVE`는 댓글 전체일 때만 인정됨",
     why_assent: "일반적인 동의의 말은 아무것도 승인하지 않음",
-    integrity_failed: "이 Issue의 답은 인정되지 않습니다: 오너에게 보인 글이 게시된 그대로가 아닙니다. check-run은 실패로 남습니다. 새 커밋을 올리거나 check-run을 다시 실행하면 새 질문이 열립니다.",
+    integrity_failed: "이 Issue의 답은 인정되지 않습니다: 오너에게 보인 글이 게시된 그대로가 아닙니다. check-run은 실패로 남습니다. check-run의 버튼으로 답하십시오. 새 커밋을 올리면 새 질문이 열립니다.",
     stale_approval: "이 답은 인정되지 않습니다: head `{asked}`에 대한 답인데 지금의 head는 `{head}`입니다. 새 head는 새로 결정되며, 다시 D이면 새 답이 필요합니다.",
     rejected_pull: "오너가 {issue}에서 이 변경을 거부했습니다. PR은 머지 없이 닫힙니다.",
+    group_passes: "그룹의 모든 PR을 머지할 수 있음",
+    group_fails: "그룹을 머지할 수 없음",
+    group_because: "**이유:** {reason}",
+    group_members: "확인한 그룹의 PR: {members}",
 };
