@@ -114,9 +114,10 @@ fn issue_outcome(outcome: &Outcome) -> render::IssueOutcome {
         Outcome::Refused { reason } => render::IssueOutcome::Refused {
             reason: reason.clone(),
         },
-        Outcome::Done | Outcome::CheckRun { .. } | Outcome::Comment { .. } => {
-            render::IssueOutcome::None
-        }
+        Outcome::Done
+        | Outcome::CheckRun { .. }
+        | Outcome::Comment { .. }
+        | Outcome::Stale { .. } => render::IssueOutcome::None,
     }
 }
 
@@ -129,7 +130,11 @@ fn counters(entries: &[EntryDraft]) -> Vec<String> {
                 "quadrant_{}_count",
                 quadrant.letter().to_ascii_lowercase()
             )),
-            Body::OwnerAnswer { .. } => None,
+            Body::OwnerAnswer { .. }
+            | Body::Merged { .. }
+            | Body::MergeRefused { .. }
+            | Body::Promoted { .. }
+            | Body::Reverted { .. } => None,
         })
         .collect()
 }

@@ -7,11 +7,13 @@ mod app;
 mod contents;
 mod facts;
 mod issue;
+mod merge;
 mod pull;
 
 pub use app::{AppView, DeliveryAttempt, FailedDelivery, InstallationView, RepoView};
 pub use facts::{FactsRead, Wants};
 pub use issue::{Comment, IssueView, Reaction};
+pub use merge::MergeSettings;
 pub use pull::{BaseView, HeadView, PullBrief, PullView};
 
 pub(super) use facts::OurRun;
