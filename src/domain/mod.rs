@@ -16,7 +16,7 @@ mod trigger;
 
 pub use effect::{
     CheckAction, CheckConclusion, CheckOutput, CheckRunEffect, CommentEffect, CommentMode, Effect,
-    LabelSpec, OpenIssueEffect, Outcome,
+    LabelSpec, MergeEffect, OpenIssueEffect, Outcome,
 };
 pub use facts::{
     Account, AccountType, CheckRunFact, CommitFact, Facts, FactsError, FileChange, FileStatus,

@@ -36,6 +36,7 @@ mod evidence_generated;
 mod fake_github;
 mod gate;
 mod github_client;
+mod github_client_merge;
 mod github_client_read;
 mod github_client_stub;
 mod github_client_write;
