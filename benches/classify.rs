@@ -6,7 +6,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use quadgate::domain::{Facts, FileChange, FileStatus, Known};
-use quadgate::policy::paths::PathPolicy;
+use quadgate::policy::paths::{ClassifierRulesFile, PathPolicy};
 use quadgate::policy::{Bot, Owners, Policy, Publisher};
 use quadgate::rules;
 use std::fmt::Write;
@@ -29,8 +29,7 @@ fn policy() -> Policy {
             slug: "github-actions".to_owned(),
             app_id: None,
         }),
-        paths: PathPolicy::built_in(),
-        digest: "sha256:bench".to_owned(),
+        ..Policy::built_in().expect("built in")
     }
 }
 
@@ -46,14 +45,8 @@ fn file(at: usize, with_patch: bool) -> FileChange {
     };
     let mut diff = String::from("@@ -10,8 +10,8 @@ def widget(self):\n");
     for line in 0..6 {
-        let _ = writeln!(
-            patch,
-            "-    value_{line} = compute(old_name, offset + {at})"
-        );
-        let _ = writeln!(
-            patch,
-            "+    value_{line} = compute(new_name, offset + {at})"
-        );
+        let _ = writeln!(diff, "-    value_{line} = compute(old_name, offset + {at})");
+        let _ = writeln!(diff, "+    value_{line} = compute(new_name, offset + {at})");
     }
     diff.push_str("     return value\n \n");
     FileChange {
@@ -91,7 +84,8 @@ fn classify(criterion: &mut Criterion) {
         });
     }
     criterion.bench_function("compile_built_in_policy", |bencher| {
-        bencher.iter(PathPolicy::built_in);
+        let file = ClassifierRulesFile::default();
+        bencher.iter(|| PathPolicy::compile(black_box(&file)));
     });
 }
 

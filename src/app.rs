@@ -103,7 +103,10 @@ pub struct App {
     /// Where operators look; `None`: nowhere.
     pub admin: Option<SocketAddr>,
     bench: Arc<Bench>,
-    policy: watch::Sender<Arc<Policy>>,
+    /// The policy as it was loaded, with every owner in it.
+    configured: watch::Sender<Policy>,
+    /// The policy in force, with the owners that are resolved.
+    policy: Arc<watch::Sender<Arc<Policy>>>,
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
     shutdown: Duration,
@@ -131,8 +134,10 @@ impl App {
         metrics.count_on(&store.counters().await?);
         let audit = open_audit_log(&server, &*store, accept_audit_loss).await?;
         let github = GitHub::new(client_config(&server, &secrets, &metrics))?;
+        let configured = watch::Sender::new(policy.clone());
         let policy = owners::pin(policy, &github, &*store).await?;
         let (policy, policy_now) = watch::channel(Arc::new(policy));
+        let policy = Arc::new(policy);
         let (stop, stopped) = watch::channel(false);
 
         let bench = Arc::new(Bench {
@@ -177,12 +182,20 @@ impl App {
         }
         // Without workers this replica only accepts: the sweep belongs to those that work.
         if server.limits.workers > 0 {
+            let resolving = owners::resolve_the_rest(
+                Arc::clone(&bench),
+                configured.subscribe(),
+                Arc::clone(&policy),
+                stopped.clone(),
+            );
+            tasks.spawn(resolving);
             tasks.spawn(crate::tick::run(Arc::clone(&bench), stopped));
         }
         Ok(Self {
             webhooks,
             admin,
             bench,
+            configured,
             policy,
             stop,
             tasks,
@@ -195,8 +208,9 @@ impl App {
     /// # Errors
     /// An owner's login is nobody's; the policy that was in force stays.
     pub async fn replace_policy(&self, policy: Policy) -> Result<(), StartError> {
-        let policy = owners::pin(policy, &self.bench.github, &*self.bench.store).await?;
-        self.policy.send_replace(Arc::new(policy));
+        let resolved = owners::pin(policy.clone(), &self.bench.github, &*self.bench.store).await?;
+        self.configured.send_replace(policy);
+        self.policy.send_replace(Arc::new(resolved));
         Ok(())
     }
 

@@ -8,6 +8,8 @@ pub mod cli;
 pub mod clock;
 pub mod diff;
 pub mod domain;
+pub mod evidence;
+pub mod gate;
 pub mod git_range;
 pub mod github;
 pub mod inbox;

@@ -9,6 +9,13 @@ use crate::domain::{AccountId, AccountType};
 use crate::github::{ApiError, GitHub};
 use crate::policy::Policy;
 use crate::store::Store;
+use crate::worker::Bench;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Owners that could not be resolved are tried again this often.
+const AGAIN: Duration = Duration::from_mins(1);
 
 /// Resolves and pins the policy's owners.
 ///
@@ -35,13 +42,16 @@ pub(super) async fn pin(
                     );
                 }
             }
-            Resolved::NotNow(cause) => match pinned.get(&key) {
-                Some(id) => counting.push((login, *id)),
-                None => tracing::error!(
-                    %login, %cause,
-                    "this owner could not be resolved to an account; until a reload succeeds its answers do not count"
-                ),
-            },
+            Resolved::NotNow(cause) => {
+                if let Some(id) = pinned.get(&key) {
+                    counting.push((login, *id));
+                } else {
+                    tracing::error!(
+                        %login, %cause,
+                        "this owner could not be resolved to an account; until that succeeds its answers do not count"
+                    );
+                }
+            }
         }
     }
     policy.owners.pinned = counting
@@ -50,6 +60,39 @@ pub(super) async fn pin(
         .collect();
     policy.owners.logins = counting.into_iter().map(|(login, _)| login).collect();
     Ok(policy)
+}
+
+/// Until every configured owner counts (the App was not installed yet, GitHub did not answer), tries again.
+pub(super) async fn resolve_the_rest(
+    bench: Arc<Bench>,
+    configured: watch::Receiver<Policy>,
+    in_force: Arc<watch::Sender<Arc<Policy>>>,
+    mut stop: watch::Receiver<bool>,
+) {
+    loop {
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => return,
+            () = bench.clock.sleep(AGAIN) => {}
+        }
+        let wanted = configured.borrow().clone();
+        if in_force.borrow().owners.logins.len() == wanted.owners.logins.len() {
+            continue;
+        }
+        let digest = wanted.digest.clone();
+        match pin(wanted, &bench.github, &*bench.store).await {
+            // A reload in between has put a newer policy into force: that one stays.
+            Ok(policy) => {
+                in_force.send_if_modified(|now| {
+                    let newer = now.digest == digest && now.owners.logins != policy.owners.logins;
+                    if newer {
+                        *now = Arc::new(policy);
+                    }
+                    newer
+                });
+            }
+            Err(error) => tracing::error!(%error, "an owner cannot be resolved"),
+        }
+    }
 }
 
 enum Resolved {

@@ -4,8 +4,8 @@
 //! reader would not see, or could take for a line end, is written as a `\u` escape.
 
 use crate::domain::{
-    AccountId, Choice, DeliveryId, InstallationId, IssueKind, PullNumber, Quadrant, RepoId,
-    RepoName, Sha, Timestamp, Witness, is_unseen,
+    AccountId, Choice, DeliveryId, InstallationId, IssueKind, MergeMethod, PullNumber, Quadrant,
+    RepoId, RepoName, Sha, Timestamp, Witness, is_unseen,
 };
 use crate::rules::RuleReport;
 use serde::{Deserialize, Serialize};
@@ -138,6 +138,38 @@ pub enum Body {
         /// Which installation.
         installation: InstallationId,
     },
+    /// A merge of the head was ordered: the entry stands before the call.
+    Merged {
+        /// `direct`, `auto` or `queue`.
+        merge_mode: String,
+        /// How; `null` where the merge queue decides.
+        merge_method: Option<MergeMethod>,
+        /// The base branch it goes to.
+        base_ref: String,
+        /// The verdict on the head.
+        quadrant: Quadrant,
+        /// What does not hold and does not block, one line each.
+        warnings: Vec<String>,
+    },
+    /// A pull request that is ready was not merged, or GitHub refused to.
+    MergeRefused {
+        /// Every reason, one line each.
+        refused_because: Vec<String>,
+    },
+    /// The clock of an agent identity ran out: it blocks from now on.
+    Promoted {
+        /// The identity.
+        agent: String,
+        /// When its clock began to run.
+        clock_started_at: Timestamp,
+    },
+    /// A pull request that reverts a merged commit was ordered.
+    Reverted {
+        /// The commit that broke its base branch.
+        reverts: Sha,
+        /// The checks that failed, one line each.
+        failed_checks: Vec<String>,
+    },
 }
 
 /// Why an Issue ended.
@@ -167,6 +199,10 @@ impl Body {
             Self::AnswerWithdrawn { .. } => "answer_withdrawn",
             Self::MergeGroup { .. } => "merge_group",
             Self::InstallationRemoved { .. } => "installation_removed",
+            Self::Merged { .. } => "merged",
+            Self::MergeRefused { .. } => "merge_refused",
+            Self::Promoted { .. } => "promoted",
+            Self::Reverted { .. } => "reverted",
         }
     }
 }
@@ -178,12 +214,16 @@ impl EntryDraft {
         match self.body {
             Body::Classification { .. }
             | Body::OwnerAnswer { .. }
-            | Body::AnswerWithdrawn { .. } => true,
+            | Body::AnswerWithdrawn { .. }
+            | Body::Merged { .. }
+            | Body::MergeRefused { .. } => true,
             Body::IssueOpened { .. }
             | Body::IssueClosed { .. }
             | Body::Superseded { .. }
             | Body::MergeGroup { .. }
-            | Body::InstallationRemoved { .. } => false,
+            | Body::InstallationRemoved { .. }
+            | Body::Promoted { .. }
+            | Body::Reverted { .. } => false,
         }
     }
 }

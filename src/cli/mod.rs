@@ -6,6 +6,7 @@
 pub mod audit;
 mod classify;
 mod config;
+pub mod evidence;
 mod exit;
 mod explain;
 pub mod inbox;
@@ -40,6 +41,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Ask the audit log, and check that nobody touched it
     Audit(audit::AuditArgs),
+    /// Keep and check evidence ledgers
+    Evidence(evidence::EvidenceArgs),
     /// Say how a comment on an Issue is read
     Inbox(inbox::InboxArgs),
 }
@@ -100,6 +103,7 @@ pub fn main() -> ExitCode {
             io.out,
             io.err,
         )),
+        Command::Evidence(arguments) => Exit::of(evidence::run_with(&arguments, io.out, io.err)),
         Command::Inbox(arguments) => read_comment(&arguments, &mut io),
     };
     let _ = out.flush();

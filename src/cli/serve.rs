@@ -138,10 +138,10 @@ async fn reload(app: &App, directory: &Path) {
             let digest = loaded.policy.digest.clone();
             match app.replace_policy(loaded.policy).await {
                 Ok(()) => {
-                    tracing::info!(policy = %digest, "the new policy is in force; server.yml is read at start only")
+                    tracing::info!(policy = %digest, "the new policy is in force; server.yml is read at start only");
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the new policy is refused; the old one stays in force")
+                    tracing::error!(%error, "the new policy is refused; the old one stays in force");
                 }
             }
         }

@@ -11,7 +11,7 @@ mod typo_only;
 
 pub use comment_only::{Budget, comment_only};
 pub use language::Language;
-pub use patch::{Hunk, Line, Patch, PatchError};
+pub use patch::{Line, Patch, PatchError};
 pub use typo_only::typo_only;
 
 use crate::domain::{FileChange, FileStatus};
@@ -31,15 +31,11 @@ pub fn wants_contents(file: &FileChange) -> bool {
     let Ok(patch) = Patch::of(file) else {
         return false;
     };
-    patch
-        .hunks()
-        .iter()
-        .all(|hunk| may_be_comments(language, hunk))
+    patch.hunks().all(|hunk| may_be_comments(language, hunk))
 }
 
 /// Can all changed lines of the hunk be comments, blank, or code that only got or lost a comment at its end?
-fn may_be_comments(language: Language, hunk: &Hunk<'_>) -> bool {
-    let lines = hunk.lines();
+fn may_be_comments(language: Language, lines: &[Line<'_>]) -> bool {
     if lines.iter().any(|line| language.block_marker(line.text())) {
         return true;
     }

@@ -35,24 +35,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// One hunk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hunk<'a> {
-    lines: Vec<Line<'a>>,
-}
-
-impl<'a> Hunk<'a> {
-    /// Its lines in order.
-    #[must_use]
-    pub fn lines(&self) -> &[Line<'a>] {
-        &self.lines
-    }
-}
-
 /// A whole patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch<'a> {
-    hunks: Vec<Hunk<'a>>,
+    lines: Vec<Line<'a>>,
+    /// Where each hunk ends in `lines`.
+    ends: Vec<usize>,
 }
 
 /// Why the changed lines are not all known.
@@ -104,51 +92,51 @@ impl<'a> Patch<'a> {
 
     fn parse(text: &'a str) -> Result<(Self, bool), PatchError> {
         let text = text.strip_suffix('\n').unwrap_or(text);
-        let mut hunks: Vec<Hunk<'a>> = Vec::new();
+        let mut lines: Vec<Line<'a>> = Vec::with_capacity(text.len() / 32 + 8);
+        let mut starts: Vec<usize> = Vec::new();
         let mut tally = Tally {
             adds_up: true,
             ..Tally::default()
         };
         for line in text.split('\n') {
             if let Some(header) = line.strip_prefix("@@ ") {
-                let (old, new) = header_counts(header).ok_or(PatchError::Malformed)?;
+                let counts = header_counts(header).ok_or(PatchError::Malformed)?;
                 tally.close();
-                (tally.old_left, tally.new_left) = (old, new);
-                hunks.push(Hunk { lines: Vec::new() });
+                (tally.old_left, tally.new_left) = counts;
+                starts.push(lines.len());
                 continue;
             }
-            let Some(hunk) = hunks.last_mut() else {
+            if starts.is_empty() {
                 return Err(PatchError::Malformed);
-            };
-            let line = match line.chars().next() {
-                Some('+') => Line::Added(line.get(1..).unwrap_or_default()),
-                Some('-') => Line::Removed(line.get(1..).unwrap_or_default()),
-                Some(' ') => Line::Context(line.get(1..).unwrap_or_default()),
-                None | Some('\r') => Line::Context(""), // a blank context line whose marker was trimmed away
-                Some('\\') => continue,                 // "\ No newline at end of file"
+            }
+            let rest = || line.get(1..).unwrap_or_default();
+            let line = match line.as_bytes().first() {
+                Some(b'+') => Line::Added(rest()),
+                Some(b'-') => Line::Removed(rest()),
+                Some(b' ') => Line::Context(rest()),
+                None | Some(b'\r') => Line::Context(""), // a blank context line whose marker was trimmed away
+                Some(b'\\') => continue,                 // "\ No newline at end of file"
                 Some(_) => return Err(PatchError::Malformed),
             };
             tally.count(line);
-            hunk.lines.push(line);
+            lines.push(line);
         }
         tally.close();
-        if hunks.is_empty() {
-            return Err(PatchError::Malformed);
-        }
-        Ok((Self { hunks }, tally.adds_up))
+        let ends = starts.into_iter().skip(1).chain([lines.len()]).collect();
+        Ok((Self { lines, ends }, tally.adds_up))
     }
 
-    /// The hunks in order.
-    #[must_use]
-    pub fn hunks(&self) -> &[Hunk<'a>] {
-        &self.hunks
+    /// The lines of each hunk in order.
+    pub fn hunks(&self) -> impl Iterator<Item = &[Line<'a>]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, end)| self.lines.get(start..*end).unwrap_or_default())
     }
 
     /// All lines in order.
     pub fn lines(&self) -> impl Iterator<Item = Line<'a>> + '_ {
-        self.hunks
-            .iter()
-            .flat_map(|hunk| hunk.lines.iter().copied())
+        self.lines.iter().copied()
     }
 
     /// Appends the added lines, one a line.

@@ -4,7 +4,7 @@
 //! INVARIANT: no number, link, code, negation or normative word is among the differences; what looks like a
 //! change of meaning is not a typo, however small it is.
 
-use super::{Hunk, Line, Patch};
+use super::{Line, Patch};
 use crate::domain::{FileChange, FileStatus};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -17,9 +17,9 @@ const MAX_DISTANCE: usize = 2;
 /// Longer words are not compared letter by letter.
 const MAX_WORD_CHARS: usize = 64;
 
-/// Does the change correct spelling and nothing else?
+/// Does the change of the file, whose whole patch is given, correct spelling and nothing else?
 #[must_use]
-pub fn typo_only(file: &FileChange) -> bool {
+pub fn typo_only(file: &FileChange, patch: &Patch<'_>) -> bool {
     let prose = file
         .path
         .rsplit_once('.')
@@ -27,19 +27,16 @@ pub fn typo_only(file: &FileChange) -> bool {
     if !prose || file.status != FileStatus::Modified || file.previous_path.is_some() {
         return false;
     }
-    let Ok(patch) = Patch::of(file) else {
-        return false;
-    };
-    patch.lines().any(Line::is_change) && patch.hunks().iter().all(is_typo_hunk)
+    patch.lines().any(Line::is_change) && patch.hunks().all(is_typo_hunk)
 }
 
-fn is_typo_hunk(hunk: &Hunk<'_>) -> bool {
-    if hunk.lines().iter().any(|line| fences_code(line.text())) {
+fn is_typo_hunk(lines: &[Line<'_>]) -> bool {
+    if lines.iter().any(|line| fences_code(line.text())) {
         return false;
     }
     let mut removed: Vec<&str> = Vec::new();
     let mut added: Vec<&str> = Vec::new();
-    for line in hunk.lines().iter().copied().chain([Line::Context("")]) {
+    for line in lines.iter().copied().chain([Line::Context("")]) {
         match line {
             Line::Removed(text) if added.is_empty() => removed.push(text),
             Line::Removed(_) => return false, // a removed line after added ones: not one block against one

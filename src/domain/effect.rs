@@ -3,7 +3,9 @@
 //! Every effect carries a key of ours and is idempotent: whoever carries it out first looks for its own
 //! earlier work. The order of a plan's effects is the order in which they are carried out.
 
-use super::{CheckRunId, CommentId, IssueKind, IssueNumber, PullNumber, RepoRef, Sha, Timestamp};
+use super::{
+    CheckRunId, CommentId, IssueKind, IssueNumber, MergeMethod, PullNumber, RepoRef, Sha, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 /// One change to be made on GitHub.
@@ -59,6 +61,32 @@ pub enum Effect {
         /// Which.
         number: PullNumber,
     },
+    /// The pull request is merged, if its head is still the one that was judged.
+    Merge(MergeEffect),
+    /// The pull request's branch contains the base's tip, if its head is still the one that was judged.
+    UpdateBranch {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: PullNumber,
+        /// The head that was judged.
+        expected_head: Sha,
+    },
+}
+
+/// A merge to be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergeEffect {
+    /// Where.
+    pub repo: RepoRef,
+    /// Which.
+    pub number: PullNumber,
+    /// The head that was judged: the precondition.
+    pub sha: Sha,
+    /// How.
+    pub method: MergeMethod,
+    /// The first line of the commit that it makes; `None`: GitHub's own.
+    pub title: Option<String>,
 }
 
 /// A label as we create it.
@@ -201,6 +229,11 @@ pub enum Outcome {
     Comment {
         /// Its id.
         id: CommentId,
+    },
+    /// What was judged is no more (another head, another base): look again, this plan is over.
+    Stale {
+        /// Why, for people.
+        reason: String,
     },
     /// GitHub will not have it (410 Issues switched off, 403 no permission, 404 gone); the rest of the plan goes on.
     Refused {

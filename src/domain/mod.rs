@@ -7,6 +7,7 @@ mod effect;
 mod facts;
 mod ids;
 mod known;
+mod merge;
 mod quadrant;
 mod state;
 mod text;
@@ -15,7 +16,7 @@ mod trigger;
 
 pub use effect::{
     CheckAction, CheckConclusion, CheckOutput, CheckRunEffect, CommentEffect, CommentMode, Effect,
-    LabelSpec, OpenIssueEffect, Outcome,
+    LabelSpec, MergeEffect, OpenIssueEffect, Outcome,
 };
 pub use facts::{
     Account, AccountType, CheckRunFact, CommitFact, Facts, FactsError, FileChange, FileStatus,
@@ -26,6 +27,7 @@ pub use ids::{
     PullNumber, RepoId, RepoName, RepoRef, Sha,
 };
 pub use known::Known;
+pub use merge::{MergeMethod, StatusFact};
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
 pub use state::{
     Answered, Asked, Choice, CommentEdit, InboxMemory, IssueKind, IssueRef, Press, PullState,

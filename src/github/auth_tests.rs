@@ -1,3 +1,5 @@
+//! Tests of the App token and of installation tokens.
+
 use super::*;
 use jsonwebtoken::{DecodingKey, Validation};
 use serde::Deserialize;

@@ -1,3 +1,5 @@
+//! Tests of how failures are told apart.
+
 use super::*;
 
 const NOW: u64 = 1_700_000_000; // 2023-11-14T22:13:20Z

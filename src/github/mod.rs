@@ -26,7 +26,7 @@ pub use error::{ApiError, CLOCK_TOLERANCE};
 pub use observer::{CallOutcome, NoObserver, Observer, RateLeft};
 pub use read::{
     AppView, Comment, DeliveryAttempt, FactsRead, FailedDelivery, GroupCommit, InstallationView,
-    IssueView, PullView, Reaction, RepoView, Wants,
+    IssueView, MergeSettings, PullView, Reaction, RepoView, Wants,
 };
 pub use transport::Proxy;
 pub use write::Seen;

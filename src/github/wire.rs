@@ -40,6 +40,25 @@ pub(super) struct Repo {
     pub(super) has_issues: Option<bool>,
 }
 
+/// How a repository lets itself be merged into.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct MergeSettings {
+    pub(super) default_branch: Option<String>,
+    pub(super) allow_squash_merge: Option<bool>,
+    pub(super) allow_merge_commit: Option<bool>,
+    pub(super) allow_rebase_merge: Option<bool>,
+}
+
+/// A commit status.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Status {
+    pub(super) context: Option<String>,
+    pub(super) state: Option<String>,
+    pub(super) creator: Option<User>,
+}
+
 /// One side of a pull request.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -129,6 +148,7 @@ pub(super) struct CommitRef {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Comparison {
+    pub(super) behind_by: Option<u64>,
     pub(super) merge_base_commit: Option<CommitRef>,
     pub(super) total_commits: Option<u64>,
     pub(super) commits: Option<Vec<Commit>>,

@@ -38,11 +38,14 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
             | Effect::AddLabels { .. }
             | Effect::RemoveLabel { .. }
             | Effect::Comment(_)
-            | Effect::ClosePull { .. },
+            | Effect::ClosePull { .. }
+            | Effect::Merge(_)
+            | Effect::UpdateBranch { .. },
             Outcome::Done
             | Outcome::CheckRun { .. }
             | Outcome::Issue { .. }
             | Outcome::Comment { .. }
+            | Outcome::Stale { .. }
             | Outcome::Refused { .. },
         ) => {}
     }

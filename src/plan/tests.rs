@@ -253,6 +253,8 @@ fn words(plan: &Plan) -> Vec<String> {
             Effect::Comment(_) => "comment".into(),
             Effect::CheckRun(check) => format!("check {:?}", check.conclusion.unwrap()),
             Effect::ClosePull { .. } => "close pull".into(),
+            Effect::Merge(_) => "merge".into(),
+            Effect::UpdateBranch { .. } => "update branch".into(),
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use super::placeholder;
 use super::shape::Written;
 use super::source::Problem;
-use crate::domain::{AppId, RepoId, RepoName};
+use crate::domain::{AppId, MergeMethod, RepoId, RepoName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -79,18 +79,6 @@ impl Default for Merge {
             base_branches: Vec::new(),
         }
     }
-}
-
-/// How the commits of a pull request are joined to the base.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MergeMethod {
-    /// One commit.
-    Squash,
-    /// A merge commit.
-    Merge,
-    /// The commits on top of the base.
-    Rebase,
 }
 
 /// Who carries a merge out.

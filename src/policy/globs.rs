@@ -3,7 +3,10 @@
 //! INVARIANT: widening lists (they raise an axis) match without case and see through spellings that a file
 //! system may take for the same path; narrowing lists (they lower an axis) match with case and refuse odd paths.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use super::glob_index::{GlobIndex, GlobIndexBuilder};
+use globset::GlobBuilder;
+use std::borrow::Cow;
+use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 
 /// Does a match raise an axis or lower it?
@@ -29,15 +32,126 @@ pub struct GlobProblem {
     pub hint: String,
 }
 
-/// One compiled list; a match names the entry as written.
+/// Several lists compiled into one set, so that a path goes through it once for all of them. A match names the
+/// entry as written.
 #[derive(Debug, Clone)]
-pub struct GlobList {
-    set: GlobSet,
+pub struct GlobTable<const LISTS: usize> {
+    index: Arc<GlobIndex>,
     sense: Sense,
-    entries: Vec<String>,
-    /// The entry behind each glob of the set (`X/**` is two globs of one entry).
-    entry_of: Vec<usize>,
+    /// The list and the entry of that list behind each glob of the index (one entry may be several globs).
+    origin: Vec<(usize, usize)>,
+    entries: [Vec<String>; LISTS],
 }
+
+/// For each list of a table the entry that matched.
+pub type Found<'t, const LISTS: usize> = [Option<&'t str>; LISTS];
+
+impl<const LISTS: usize> GlobTable<LISTS> {
+    /// Compiles the lists.
+    ///
+    /// # Errors
+    /// Every entry that does not compile or can never match what GitHub lists, with the index of its list.
+    pub fn compile(
+        lists: [Vec<String>; LISTS],
+        sense: Sense,
+    ) -> Result<Self, Vec<(usize, GlobProblem)>> {
+        let mut builder = GlobIndexBuilder::new();
+        let mut origin = Vec::new();
+        let mut problems = Vec::new();
+        for (list, globs) in lists.iter().enumerate() {
+            for (index, glob) in globs.iter().enumerate() {
+                match expand(glob, sense) {
+                    Ok(expanded) => {
+                        for one in expanded {
+                            builder.add(one, origin.len());
+                            origin.push((list, index));
+                        }
+                    }
+                    Err((what, hint)) => {
+                        let glob = glob.clone();
+                        problems.push((
+                            list,
+                            GlobProblem {
+                                index,
+                                glob,
+                                what,
+                                hint,
+                            },
+                        ));
+                    }
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let index = builder.build().map_err(|error| {
+            let problem = GlobProblem {
+                index: 0,
+                glob: error.glob().unwrap_or_default().to_owned(),
+                what: format!("does not compile: {}", error.kind()),
+                hint: "shorten the list or its alternates".to_owned(),
+            };
+            vec![(0, problem)]
+        })?;
+        Ok(Self {
+            index: Arc::new(index),
+            sense,
+            origin,
+            entries: lists,
+        })
+    }
+
+    /// The table that matches nothing.
+    #[must_use]
+    pub fn empty(sense: Sense) -> Self {
+        Self::of_everything([], sense)
+    }
+
+    /// The table in which these lists match every path and the others nothing. Nothing of it can fail to compile.
+    #[must_use]
+    pub fn of_everything<const WHOLE: usize>(lists: [usize; WHOLE], sense: Sense) -> Self {
+        Self {
+            index: Arc::new(GlobIndex::of_everything((0..WHOLE).collect())),
+            sense,
+            origin: lists.into_iter().map(|list| (list, 0)).collect(),
+            entries: std::array::from_fn(|list| {
+                let whole = lists.contains(&list);
+                whole.then(|| "**".to_owned()).into_iter().collect()
+            }),
+        }
+    }
+
+    /// For each list the first entry, in the order of the list, that matches the path.
+    pub fn first_matches(
+        &self,
+        path: &PathForms<'_>,
+        scratch: &mut Vec<usize>,
+    ) -> Found<'_, LISTS> {
+        let mut first: [Option<usize>; LISTS] = [None; LISTS];
+        for text in path.texts(self.sense) {
+            self.index.matches(text, scratch, |glob| {
+                let origin = self.origin.get(glob).copied();
+                if let Some((list, entry)) = origin
+                    && let Some(slot) = first.get_mut(list)
+                {
+                    *slot = Some(slot.map_or(entry, |earlier| earlier.min(entry)));
+                }
+            });
+        }
+        let mut found = [None; LISTS];
+        for ((slot, entries), first) in found.iter_mut().zip(&self.entries).zip(first) {
+            *slot = first
+                .and_then(|entry| entries.get(entry))
+                .map(String::as_str);
+        }
+        found
+    }
+}
+
+/// One compiled list.
+#[derive(Debug, Clone)]
+pub struct GlobList(GlobTable<1>);
 
 impl GlobList {
     /// Compiles a list.
@@ -45,84 +159,16 @@ impl GlobList {
     /// # Errors
     /// Every entry that does not compile or can never match what GitHub lists.
     pub fn compile<S: AsRef<str>>(globs: &[S], sense: Sense) -> Result<Self, Vec<GlobProblem>> {
-        let mut builder = GlobSetBuilder::new();
-        let mut entries = Vec::with_capacity(globs.len());
-        let mut entry_of = Vec::with_capacity(globs.len());
-        let mut problems = Vec::new();
-        for (index, glob) in globs.iter().enumerate() {
-            let glob = glob.as_ref();
-            entries.push(glob.to_owned());
-            match expand(glob, sense) {
-                Ok(expanded) => {
-                    for one in expanded {
-                        builder.add(one);
-                        entry_of.push(index);
-                    }
-                }
-                Err((what, hint)) => problems.push(GlobProblem {
-                    index,
-                    glob: glob.to_owned(),
-                    what,
-                    hint,
-                }),
-            }
-        }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        match builder.build() {
-            Ok(set) => Ok(Self {
-                set,
-                sense,
-                entries,
-                entry_of,
-            }),
-            Err(error) => Err(vec![GlobProblem {
-                index: 0,
-                glob: error.glob().unwrap_or_default().to_owned(),
-                what: format!("does not compile: {}", error.kind()),
-                hint: "shorten the list or its alternates".to_owned(),
-            }]),
-        }
-    }
-
-    /// The list that matches nothing.
-    #[must_use]
-    pub fn empty(sense: Sense) -> Self {
-        Self {
-            set: GlobSet::empty(),
-            sense,
-            entries: Vec::new(),
-            entry_of: Vec::new(),
-        }
+        let list = globs.iter().map(|glob| glob.as_ref().to_owned()).collect();
+        GlobTable::compile([list], sense)
+            .map(Self)
+            .map_err(|problems| problems.into_iter().map(|(_, problem)| problem).collect())
     }
 
     /// The first entry, in the order of the list, that matches the path.
-    pub fn first_match(&self, path: &PathForms, scratch: &mut Vec<usize>) -> Option<&str> {
-        let texts = match self.sense {
-            Sense::Widening => path.folded.as_slice(),
-            Sense::Narrowing => path.exact.as_slice(),
-        };
-        let mut first: Option<usize> = None;
-        for text in texts {
-            self.set.matches_into(text, scratch);
-            let entry = scratch
-                .iter()
-                .filter_map(|index| self.entry_of.get(*index).copied())
-                .min();
-            first = match (first, entry) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-        }
-        first
-            .and_then(|index| self.entries.get(index))
-            .map(String::as_str)
-    }
-
-    /// The entries as written.
-    pub fn entries(&self) -> &[String] {
-        &self.entries
+    pub fn first_match(&self, path: &PathForms<'_>, scratch: &mut Vec<usize>) -> Option<&str> {
+        let [found] = self.0.first_matches(path, scratch);
+        found
     }
 }
 
@@ -144,9 +190,10 @@ fn expand(glob: &str, sense: Sense) -> Result<Vec<globset::Glob>, Refusal> {
     }
     texts
         .iter()
+        .flat_map(|text| alternates(text))
         .map(|text| {
             let text = match sense {
-                Sense::Widening => fold(text),
+                Sense::Widening => fold(&text),
                 Sense::Narrowing => text.nfc().collect(),
             };
             GlobBuilder::new(&text)
@@ -162,6 +209,38 @@ fn expand(glob: &str, sense: Sense) -> Result<Vec<globset::Glob>, Refusal> {
                 })
         })
         .collect()
+}
+
+/// Most entries without their alternates: plain globs are found by hashing, the others by a regular
+/// expression. What is nested, escaped or very wide stays as it is.
+fn alternates(glob: &str) -> Vec<String> {
+    const WIDEST: usize = 64;
+    let mut done = vec![String::new()];
+    let mut rest = glob;
+    if glob.contains(['[', '\\']) {
+        return vec![glob.to_owned()];
+    }
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((inside, tail)) = after.split_once('}') else {
+            return vec![glob.to_owned()];
+        };
+        if inside.contains('{') || done.len() * (inside.matches(',').count() + 1) > WIDEST {
+            return vec![glob.to_owned()];
+        }
+        done = done
+            .iter()
+            .flat_map(|start| {
+                inside
+                    .split(',')
+                    .map(move |one| format!("{start}{before}{one}"))
+            })
+            .collect();
+        rest = tail;
+    }
+    for glob in &mut done {
+        glob.push_str(rest);
+    }
+    done
 }
 
 /// Refuses what can never match a path as GitHub lists it (relative, no leading `./`, no trailing `/`).
@@ -241,33 +320,46 @@ fn check_stars(glob: &str) -> Result<(), Refusal> {
 
 /// One path, prepared once for all lists.
 #[derive(Debug, Clone)]
-pub struct PathForms {
+pub struct PathForms<'a> {
     /// NFC, with case; none when the path is odd (an empty, `.` or `..` component, a backslash).
-    exact: Option<String>,
-    /// What a forgiving file system may take it for; the first is the path itself.
-    folded: Vec<String>,
+    exact: Option<Cow<'a, str>>,
+    /// The path without case.
+    folded: Cow<'a, str>,
+    /// What a forgiving file system may take it for, where that is another path.
+    cleaned: Option<String>,
 }
 
-impl PathForms {
+impl<'a> PathForms<'a> {
     /// Prepares a path as GitHub lists it.
     #[must_use]
-    pub fn of(path: &str) -> Self {
+    pub fn of(path: &'a str) -> Self {
+        if is_ordinary(path) {
+            return Self {
+                exact: Some(Cow::Borrowed(path)),
+                folded: if path.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                    Cow::Owned(path.to_ascii_lowercase())
+                } else {
+                    Cow::Borrowed(path)
+                },
+                cleaned: None,
+            };
+        }
         let odd =
             path.contains('\\') || path.split('/').any(|part| matches!(part, "" | "." | ".."));
-        let exact = (!odd).then(|| {
-            if path.is_ascii() {
-                path.to_owned()
-            } else {
-                path.nfc().collect()
-            }
-        });
-        let plain = fold(path);
-        let cleaned = needs_cleaning(path).then(|| clean(&plain)).flatten();
-        let mut folded = vec![plain];
-        if let Some(cleaned) = cleaned {
-            folded.push(cleaned);
+        let folded = fold(path);
+        Self {
+            exact: (!odd).then(|| Cow::Owned(path.nfc().collect())),
+            cleaned: clean(&folded),
+            folded: Cow::Owned(folded),
         }
-        Self { exact, folded }
+    }
+
+    fn texts(&self, sense: Sense) -> impl Iterator<Item = &str> {
+        let (first, second) = match sense {
+            Sense::Widening => (Some(&*self.folded), self.cleaned.as_deref()),
+            Sense::Narrowing => (self.exact.as_deref(), None),
+        };
+        first.into_iter().chain(second)
     }
 }
 
@@ -283,12 +375,17 @@ fn fold(text: &str) -> String {
         .collect()
 }
 
-fn needs_cleaning(path: &str) -> bool {
-    !path.is_ascii()
-        || path.contains('\\')
-        || path
-            .split('/')
-            .any(|part| part.is_empty() || part.ends_with(['.', ' ']))
+/// Almost every path: ASCII, no backslash, no component that is empty or ends with a dot or a blank.
+fn is_ordinary(path: &str) -> bool {
+    let mut before = b'/';
+    for byte in path.bytes().chain([b'/']) {
+        let ends_oddly = byte == b'/' && matches!(before, b'/' | b'.' | b' ');
+        if !byte.is_ascii() || byte == b'\\' || ends_oddly {
+            return false;
+        }
+        before = byte;
+    }
+    true
 }
 
 /// What the path becomes where a file system ignores invisible characters (HFS+), drops trailing dots and
@@ -328,6 +425,8 @@ fn is_ignorable(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::path_table as table;
+    use proptest::prelude::*;
 
     fn hits(glob: &str, sense: Sense, path: &str) -> bool {
         GlobList::compile(&[glob], sense)
@@ -443,6 +542,65 @@ mod tests {
             "examples/",
         ] {
             assert!(!hits("examples/**", Sense::Narrowing, path), "{path:?}");
+        }
+    }
+
+    /// The slow and simple way: every glob of a list on its own, by `globset`.
+    fn one_by_one<'l>(list: &[&'l str], sense: Sense, path: &str) -> Option<&'l str> {
+        let path = PathForms::of(path);
+        list.iter().copied().find(|entry| {
+            let globs = expand(entry, sense).unwrap_or_else(|refusal| panic!("{refusal:?}"));
+            globs.iter().any(|glob| {
+                let glob = glob.compile_matcher();
+                path.texts(sense).any(|text| glob.is_match(text))
+            })
+        })
+    }
+
+    /// Paths made of the words of the built-in table, so that they often match.
+    fn table_path() -> impl Strategy<Value = String> {
+        let entries = [table::CRITICAL, table::IRREVERSIBLE, table::BUILT_IN_SKILLS].concat();
+        let mut words: Vec<String> = entries
+            .iter()
+            .chain(table::NON_CRITICAL)
+            .flat_map(|entry| alternates(entry))
+            .flat_map(|glob| {
+                let parts = glob.split('/').map(|part| part.replace('*', "x"));
+                parts.collect::<Vec<_>>()
+            })
+            .collect();
+        words.extend(
+            [
+                "",
+                ".",
+                "..",
+                "X",
+                "a.",
+                "Config",
+                "m\u{131}gration",
+                "x.PNG",
+            ]
+            .map(str::to_owned),
+        );
+        let words = proptest::sample::select(words);
+        proptest::collection::vec(words, 1..5).prop_map(|parts| parts.join("/"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 24, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_table_finds_what_its_globs_find_one_by_one(paths in proptest::collection::vec(table_path(), 4)) {
+            let widening = [table::CRITICAL, table::IRREVERSIBLE, table::BUILT_IN_SKILLS];
+            let narrowing = [table::NON_CRITICAL, table::TESTS, table::MEDIA];
+            for (lists, sense) in [(widening, Sense::Widening), (narrowing, Sense::Narrowing)] {
+                let owned = lists.map(|list| list.iter().map(|glob| (*glob).to_owned()).collect());
+                let compiled = GlobTable::compile(owned, sense).expect("compiles");
+                for path in &paths {
+                    let found = compiled.first_matches(&PathForms::of(path), &mut Vec::new());
+                    prop_assert_eq!(found, lists.map(|list| one_by_one(list, sense, path)), "{:?}", path);
+                }
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 mod agent_registry;
 mod compile;
 mod env;
+mod glob_index;
 pub mod globs;
 pub(crate) mod nearest;
 mod owner;
@@ -18,9 +19,10 @@ mod skills;
 mod source;
 mod yaml;
 
+pub use crate::domain::MergeMethod;
 pub use agent_registry::AgentRegistry;
 pub use compile::{Compiled, compile, digest, schemas};
-pub use env::{Bot, Ci, EnvFile, Evidence, EvidenceMode, Merge, MergeMethod, MergeMode, Publisher};
+pub use env::{Bot, Ci, EnvFile, Evidence, EvidenceMode, Merge, MergeMode, Publisher};
 pub use owner::{OwnerFile, Owners};
 pub use projects::{BreakGlass, DecisionInbox, Inbox, Language, ProjectsFile, RepoOverride, Repos};
 pub use skills::{Severity, Skills};

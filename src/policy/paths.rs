@@ -4,12 +4,13 @@
 //! compiled, so nothing can be wrong any more. INVARIANT: without `extends: none` the lists of the file add to
 //! the built-in table; nothing of the table is lost by writing a file.
 
-use super::globs::{GlobList, Sense};
+use super::globs::{Found, GlobTable, PathForms, Sense};
 use super::path_table as table;
 use regex::{RegexSet, RegexSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 /// `config/classifier_rules.yml` as written. Every list is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -88,29 +89,75 @@ impl fmt::Display for PathProblem {
 
 impl std::error::Error for PathProblem {}
 
+/// The lists whose match raises an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Widening {
+    /// See [`ClassifierRulesFile::critical`].
+    Critical,
+    /// See [`ClassifierRulesFile::irreversible`].
+    Irreversible,
+    /// See [`ClassifierRulesFile::doctrine`].
+    Doctrine,
+    /// See [`ClassifierRulesFile::guide`].
+    Guide,
+    /// See [`ClassifierRulesFile::append_only`].
+    AppendOnly,
+    /// See [`ClassifierRulesFile::bot_source`].
+    BotSource,
+    /// See [`ClassifierRulesFile::built_in_skills`].
+    BuiltInSkills,
+}
+
+/// The lists whose match lowers an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Narrowing {
+    /// See [`ClassifierRulesFile::non_critical`].
+    NonCritical,
+    /// See [`ClassifierRulesFile::tests`].
+    Tests,
+    /// See [`ClassifierRulesFile::safe_without_diff`].
+    SafeWithoutDiff,
+}
+
+/// Keys of the lists in the order of [`Widening`].
+const WIDENING: [&str; 7] = [
+    "critical",
+    "irreversible",
+    "doctrine",
+    "guide",
+    "append_only",
+    "bot_source",
+    "built_in_skills",
+];
+/// Keys of the lists in the order of [`Narrowing`].
+const NARROWING: [&str; 3] = ["non_critical", "tests", "safe_without_diff"];
+
+/// What the lists say about one path: for each list the entry that matched.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'p> {
+    widening: Found<'p, { WIDENING.len() }>,
+    narrowing: Found<'p, { NARROWING.len() }>,
+}
+
+impl<'p> Listed<'p> {
+    /// The entry of a widening list that matched.
+    #[must_use]
+    pub fn widened(&self, list: Widening) -> Option<&'p str> {
+        self.widening.get(list as usize).copied().flatten()
+    }
+
+    /// The entry of a narrowing list that matched.
+    #[must_use]
+    pub fn narrowed(&self, list: Narrowing) -> Option<&'p str> {
+        self.narrowing.get(list as usize).copied().flatten()
+    }
+}
+
 /// The path rule's lists and patterns, compiled.
 #[derive(Debug, Clone)]
 pub struct PathPolicy {
-    /// See [`ClassifierRulesFile::critical`].
-    pub critical: GlobList,
-    /// See [`ClassifierRulesFile::irreversible`].
-    pub irreversible: GlobList,
-    /// See [`ClassifierRulesFile::non_critical`].
-    pub non_critical: GlobList,
-    /// See [`ClassifierRulesFile::tests`].
-    pub tests: GlobList,
-    /// See [`ClassifierRulesFile::doctrine`].
-    pub doctrine: GlobList,
-    /// See [`ClassifierRulesFile::guide`].
-    pub guide: GlobList,
-    /// See [`ClassifierRulesFile::append_only`].
-    pub append_only: GlobList,
-    /// See [`ClassifierRulesFile::bot_source`].
-    pub bot_source: GlobList,
-    /// See [`ClassifierRulesFile::built_in_skills`].
-    pub built_in_skills: GlobList,
-    /// See [`ClassifierRulesFile::safe_without_diff`].
-    pub safe_without_diff: GlobList,
+    widening: GlobTable<{ WIDENING.len() }>,
+    narrowing: GlobTable<{ NARROWING.len() }>,
     /// See [`ClassifierRulesFile::outbound_patterns`].
     pub outbound: PatternList,
     /// See [`ClassifierRulesFile::secret_patterns`].
@@ -122,12 +169,29 @@ pub struct PathPolicy {
 }
 
 impl PathPolicy {
-    /// The built-in table alone: what applies without a file.
+    /// The built-in table alone: what applies without a file. Compiled once for the whole program.
     #[must_use]
     pub fn built_in() -> Self {
-        // A test compiles the table. Should it ever fail to compile all the same, the empty table is the
-        // strictest one: whatever matches no list is critical.
-        Self::compile(&ClassifierRulesFile::default()).unwrap_or_else(|_| Self::strictest())
+        static TABLE: LazyLock<PathPolicy> = LazyLock::new(|| {
+            // A test compiles the table. Should it ever fail to compile all the same, nothing merges by itself.
+            PathPolicy::compile(&ClassifierRulesFile::default())
+                .unwrap_or_else(|_| PathPolicy::strictest())
+        });
+        TABLE.clone()
+    }
+
+    /// D for every path: all are critical and irreversible, and no edit is harmless.
+    #[must_use]
+    pub fn strictest() -> Self {
+        let raised = [Widening::Critical as usize, Widening::Irreversible as usize];
+        Self {
+            widening: GlobTable::of_everything(raised, Sense::Widening),
+            narrowing: GlobTable::empty(Sense::Narrowing),
+            outbound: PatternList::empty(),
+            secrets: PatternList::empty(),
+            merge_auth: PatternList::empty(),
+            normative: PatternList::empty(),
+        }
     }
 
     /// Compiles a file.
@@ -139,33 +203,23 @@ impl PathPolicy {
             with_table: file.extends == Extends::Default,
             problems: Vec::new(),
         };
-        let (up, down) = (Sense::Widening, Sense::Narrowing);
+        let widening = [
+            (table::CRITICAL, &file.critical),
+            (table::IRREVERSIBLE, &file.irreversible),
+            (table::DOCTRINE, &file.doctrine),
+            (table::GUIDE, &file.guide),
+            (table::APPEND_ONLY, &file.append_only),
+            (table::BOT_SOURCE, &file.bot_source),
+            (table::BUILT_IN_SKILLS, &file.built_in_skills),
+        ];
+        let narrowing = [
+            (table::NON_CRITICAL, &file.non_critical),
+            (table::TESTS, &file.tests),
+            (table::MEDIA, &file.safe_without_diff),
+        ];
         let policy = Self {
-            critical: c.globs("critical", table::CRITICAL, &file.critical, up),
-            irreversible: c.globs("irreversible", table::IRREVERSIBLE, &file.irreversible, up),
-            non_critical: c.globs(
-                "non_critical",
-                table::NON_CRITICAL,
-                &file.non_critical,
-                down,
-            ),
-            tests: c.globs("tests", table::TESTS, &file.tests, down),
-            doctrine: c.globs("doctrine", table::DOCTRINE, &file.doctrine, up),
-            guide: c.globs("guide", table::GUIDE, &file.guide, up),
-            append_only: c.globs("append_only", table::APPEND_ONLY, &file.append_only, up),
-            bot_source: c.globs("bot_source", table::BOT_SOURCE, &file.bot_source, up),
-            built_in_skills: c.globs(
-                "built_in_skills",
-                table::BUILT_IN_SKILLS,
-                &file.built_in_skills,
-                up,
-            ),
-            safe_without_diff: c.globs(
-                "safe_without_diff",
-                table::MEDIA,
-                &file.safe_without_diff,
-                down,
-            ),
+            widening: c.globs(WIDENING, widening, Sense::Widening),
+            narrowing: c.globs(NARROWING, narrowing, Sense::Narrowing),
             outbound: c.patterns(
                 "outbound_patterns",
                 table::OUTBOUND,
@@ -190,26 +244,11 @@ impl PathPolicy {
         }
     }
 
-    fn strictest() -> Self {
-        let (up, down) = (
-            GlobList::empty(Sense::Widening),
-            GlobList::empty(Sense::Narrowing),
-        );
-        Self {
-            critical: up.clone(),
-            irreversible: up.clone(),
-            non_critical: down.clone(),
-            tests: down.clone(),
-            doctrine: up.clone(),
-            guide: up.clone(),
-            append_only: up.clone(),
-            bot_source: up.clone(),
-            built_in_skills: up,
-            safe_without_diff: down,
-            outbound: PatternList::empty(),
-            secrets: PatternList::empty(),
-            merge_auth: PatternList::empty(),
-            normative: PatternList::empty(),
+    /// Looks a path up in all lists.
+    pub fn list(&self, path: &PathForms<'_>, scratch: &mut Vec<usize>) -> Listed<'_> {
+        Listed {
+            widening: self.widening.first_matches(path, scratch),
+            narrowing: self.narrowing.first_matches(path, scratch),
         }
     }
 }
@@ -221,29 +260,35 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn globs(
+    fn globs<const LISTS: usize>(
         &mut self,
-        list: &'static str,
-        table: &[&str],
-        written: &[String],
+        keys: [&'static str; LISTS],
+        lists: [(&[&str], &Vec<String>); LISTS],
         sense: Sense,
-    ) -> GlobList {
-        let table = if self.with_table { table } else { &[] };
-        let all: Vec<&str> = table
-            .iter()
-            .copied()
-            .chain(written.iter().map(String::as_str))
-            .collect();
-        GlobList::compile(&all, sense).unwrap_or_else(|problems| {
+    ) -> GlobTable<LISTS> {
+        let built_in = |table: &[&str]| if self.with_table { table.len() } else { 0 };
+        let before: [usize; LISTS] = lists.map(|(table, _)| built_in(table));
+        let all = lists.map(|(table, written)| {
+            let table = table
+                .iter()
+                .take(built_in(table))
+                .map(|glob| (*glob).to_owned());
+            table.chain(written.iter().cloned()).collect()
+        });
+        GlobTable::compile(all, sense).unwrap_or_else(|problems| {
             self.problems
-                .extend(problems.into_iter().map(|problem| PathProblem {
-                    list,
-                    index: problem.index.saturating_sub(table.len()),
-                    entry: problem.glob,
-                    what: problem.what,
-                    hint: problem.hint,
+                .extend(problems.into_iter().map(|(list, problem)| {
+                    PathProblem {
+                        list: keys.get(list).copied().unwrap_or_default(),
+                        index: problem
+                            .index
+                            .saturating_sub(before.get(list).copied().unwrap_or_default()),
+                        entry: problem.glob,
+                        what: problem.what,
+                        hint: problem.hint,
+                    }
                 }));
-            GlobList::empty(sense)
+            GlobTable::empty(sense)
         })
     }
 
@@ -254,13 +299,14 @@ impl Compiler {
         written: &[String],
     ) -> PatternList {
         let table = if self.with_table { table } else { &[] };
-        let mut all: Vec<(String, &str)> = table
+        let mut all: Vec<(String, String)> = table
             .iter()
-            .map(|(label, regex)| ((*label).to_owned(), *regex))
+            // Word boundaries of ASCII: `must` is a word in Korean text too, and the search stays linear there.
+            .map(|(label, regex)| ((*label).to_owned(), regex.replace(r"\b", r"(?-u:\b)")))
             .collect();
         for (index, regex) in written.iter().enumerate() {
             match check_pattern(regex) {
-                Ok(()) => all.push((format!("`{regex}`"), regex)),
+                Ok(()) => all.push((format!("`{regex}`"), regex.clone())),
                 Err((what, hint)) => self.problems.push(PathProblem {
                     list,
                     index,
@@ -304,25 +350,26 @@ fn check_pattern(regex: &str) -> Result<(), (String, String)> {
 /// Patterns over the changed lines of one file; `^` and `$` are the ends of a line.
 #[derive(Debug, Clone)]
 pub struct PatternList {
-    set: RegexSet,
+    /// Behind an `Arc`, because a clone of a set would learn its texts anew.
+    set: Arc<RegexSet>,
     labels: Vec<String>,
 }
 
 impl PatternList {
-    fn compile(patterns: Vec<(String, &str)>) -> Result<Self, String> {
-        let set = RegexSetBuilder::new(patterns.iter().map(|(_, regex)| *regex))
+    fn compile(patterns: Vec<(String, String)>) -> Result<Self, String> {
+        let set = RegexSetBuilder::new(patterns.iter().map(|(_, regex)| regex))
             .multi_line(true)
             .build()
             .map_err(|error| format!("do not compile together: {error}"))?;
         Ok(Self {
-            set,
+            set: Arc::new(set),
             labels: patterns.into_iter().map(|(label, _)| label).collect(),
         })
     }
 
     fn empty() -> Self {
         Self {
-            set: RegexSet::empty(),
+            set: Arc::new(RegexSet::empty()),
             labels: Vec::new(),
         }
     }
@@ -341,12 +388,22 @@ impl PatternList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::globs::PathForms;
 
     #[test]
     fn the_built_in_table_compiles() {
         let policy = PathPolicy::compile(&ClassifierRulesFile::default());
         assert!(policy.is_ok(), "{policy:?}");
+    }
+
+    #[test]
+    fn the_strictest_table_raises_both_axes_of_every_path() {
+        let policy = PathPolicy::strictest();
+        for path in ["README.md", "docs/a.md", "x", "", "a/../b", "caf\u{e9}"] {
+            let listed = policy.list(&PathForms::of(path), &mut Vec::new());
+            assert_eq!(listed.widened(Widening::Critical), Some("**"), "{path}");
+            assert_eq!(listed.widened(Widening::Irreversible), Some("**"), "{path}");
+            assert_eq!(listed.narrowed(Narrowing::NonCritical), None, "{path}");
+        }
     }
 
     #[test]
@@ -357,8 +414,8 @@ mod tests {
         };
         let hit = |policy: &PathPolicy, path: &str| {
             policy
-                .critical
-                .first_match(&PathForms::of(path), &mut Vec::new())
+                .list(&PathForms::of(path), &mut Vec::new())
+                .widened(Widening::Critical)
                 .map(str::to_owned)
         };
         let added = PathPolicy::compile(&file).expect("compiles");

@@ -18,7 +18,7 @@ mod text;
 pub mod trailers;
 mod verdict;
 
-pub use text::one_line;
+pub use text::{clipped, one_line};
 pub use verdict::{Because, FileRow, Finding, RuleName, RuleReport, UserResult, Verdict};
 
 use crate::domain::{Facts, Quadrant};

@@ -1,6 +1,7 @@
+//! Tests of the registry and the fold.
+
 use super::*;
 use crate::domain::{Known, RepoName};
-use crate::policy::paths::PathPolicy;
 use crate::policy::{Bot, Owners};
 use proptest::prelude::*;
 
@@ -16,8 +17,7 @@ fn policy() -> Policy {
             repo_id: None,
         },
         publisher: None,
-        paths: PathPolicy::built_in(),
-        digest: "sha256:test".to_owned(),
+        ..Policy::built_in().expect("built in")
     }
 }
 

@@ -27,7 +27,8 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// The text in one line of at most `max` characters; what is left out is marked.
-pub(super) fn clipped(text: &str, max: usize) -> String {
+#[must_use]
+pub fn clipped(text: &str, max: usize) -> String {
     let line = one_line(text);
     if line.chars().count() <= max {
         return line.into_owned();

@@ -121,9 +121,10 @@ fn issue_outcome(outcome: &Outcome) -> render::IssueOutcome {
         Outcome::Refused { reason } => render::IssueOutcome::Refused {
             reason: reason.clone(),
         },
-        Outcome::Done | Outcome::CheckRun { .. } | Outcome::Comment { .. } => {
-            render::IssueOutcome::None
-        }
+        Outcome::Done
+        | Outcome::CheckRun { .. }
+        | Outcome::Comment { .. }
+        | Outcome::Stale { .. } => render::IssueOutcome::None,
     }
 }
 
@@ -142,7 +143,11 @@ fn counters(entries: &[EntryDraft]) -> Vec<String> {
             | Body::Superseded { .. }
             | Body::AnswerWithdrawn { .. }
             | Body::MergeGroup { .. }
-            | Body::InstallationRemoved { .. } => None,
+            | Body::InstallationRemoved { .. }
+            | Body::Merged { .. }
+            | Body::MergeRefused { .. }
+            | Body::Promoted { .. }
+            | Body::Reverted { .. } => None,
         })
         .collect()
 }

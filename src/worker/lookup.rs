@@ -58,6 +58,8 @@ impl Bench {
             let judged = state.is_some_and(|state| {
                 state.head_sha == pull.head_sha
                     && state.decision.is_some()
+                    // Without one, a part of the facts could not be read: it is tried again.
+                    && state.fingerprint.is_some()
                     && state.issue_refused.is_none()
             });
             if !judged {

@@ -33,7 +33,7 @@ use tokio::sync::watch;
 use tracing::Instrument;
 
 /// How long a lease holds without renewal. A worker that died is replaced after this time.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_mins(1);
 /// A lease is renewed this often while its work goes on.
 const RENEWAL: Duration = Duration::from_secs(20);
 /// A worker that has nothing to do looks again after this time, however quiet it is.
@@ -156,6 +156,7 @@ impl Bench {
         let Some(claim) = self.store.claim(name, self.clock.now(), LEASE).await? else {
             return Ok(false);
         };
+        self.at("claimed");
         let delivery = claim.deliveries.first().map_or("-", |id| id.as_str());
         let span = tracing::info_span!("work", subject = %claim.subject.key(), delivery);
         self.under_lease(&claim).instrument(span).await;
@@ -191,10 +192,17 @@ impl Bench {
 
     async fn work_on(self: &Arc<Self>, claim: &Claim) -> Result<Done, WorkError> {
         match &claim.subject {
-            Subject::Pull { repo, number } => self.pull(claim, repo, *number).await,
-            Subject::Head { repo, sha } => self.pulls_of_head(repo, sha).await,
-            Subject::Issue { repo, number } => self.pull_of_issue(repo, *number).await,
-            Subject::Repo { repo } => self.pulls_of_repo(repo).await,
+            Subject::Pull { repo, number } => {
+                self.pull(claim, &self.present(repo).await?, *number).await
+            }
+            Subject::Head { repo, sha } => {
+                self.pulls_of_head(&self.present(repo).await?, sha).await
+            }
+            Subject::Issue { repo, number } => {
+                self.pull_of_issue(&self.present(repo).await?, *number)
+                    .await
+            }
+            Subject::Repo { repo } => self.pulls_of_repo(&self.present(repo).await?).await,
             Subject::Installation { installation } => {
                 self.repos_of_installation(*installation).await
             }
@@ -204,6 +212,13 @@ impl Bench {
                 head_ref,
             } => self.merge_group(claim, repo, head_sha, head_ref).await,
         }
+    }
+
+    /// The repository under its name of the moment: what waits was accepted under the name of then, which another
+    /// repository may have taken.
+    async fn present(&self, repo: &RepoRef) -> Result<RepoRef, StoreError> {
+        let known = self.store.repo_by_id(repo.id).await?;
+        Ok(known.unwrap_or_else(|| repo.clone()))
     }
 
     async fn settle(
@@ -219,7 +234,10 @@ impl Bench {
                     now,
                     count: done.count,
                 };
-                return self.store.finish(claim, finish).await;
+                self.at("finishing");
+                self.store.finish(claim, finish).await?;
+                self.at("finished");
+                return Ok(());
             }
             Err(error) => error,
         };
@@ -229,8 +247,9 @@ impl Bench {
                 self.metrics.lease_lost();
                 return Ok(());
             }
-            WorkError::Store(_) | WorkError::Audit(_) => (true, None),
-            WorkError::Moved | WorkError::Behind => (true, None),
+            WorkError::Store(_) | WorkError::Audit(_) | WorkError::Moved | WorkError::Behind => {
+                (true, None)
+            }
             WorkError::Capped { wait, .. } => (true, Some(*wait)),
             WorkError::Broken(_) => (false, None),
         };

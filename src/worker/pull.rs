@@ -13,6 +13,7 @@ use crate::rules::{self, Verdict};
 use crate::store::{Claim, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// How often the pull request is read again while GitHub still shows the head from before an announced one.
@@ -364,8 +365,7 @@ fn fingerprint(pull: &PullView, policy: &Policy) -> String {
     digest.update(pull.fingerprint());
     digest.update([0]);
     digest.update(&policy.digest);
-    let bytes = digest.finalize();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize())
 }
 
 fn nothing_changed(claim: &Claim, prior: &PullState, fingerprint: &str) -> bool {
@@ -396,5 +396,15 @@ fn nonce() -> Result<String, WorkError> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
         .map_err(|error| WorkError::Broken(format!("no randomness: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }

@@ -9,7 +9,7 @@ pub const TRIES_BEFORE_UNKNOWN: u32 = 6;
 pub const TRIES_BEFORE_DEAD: u32 = 12;
 
 const FIRST: Duration = Duration::from_secs(2);
-const LONGEST: Duration = Duration::from_secs(600);
+const LONGEST: Duration = Duration::from_mins(10);
 
 /// The wait before try number `attempts + 1`: doubling from two seconds to ten minutes, spread by up to a quarter so
 /// that what failed together does not come back together. `told` (a `Retry-After`) is never undercut.

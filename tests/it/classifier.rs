@@ -403,10 +403,10 @@ fn documents_examples_and_tests_follow_the_protocol() {
         let (additions, deletions) = (u64::from(!new.is_empty()), u64::from(!old.is_empty()));
         let mut patch = format!("@@ -1,{} +1,{} @@\n x", deletions + 1, additions + 1);
         if !old.is_empty() {
-            patch += &format!("\n-{old}");
+            patch.extend(["\n-", old]);
         }
         if !new.is_empty() {
-            patch += &format!("\n+{new}");
+            patch.extend(["\n+", new]);
         }
         verdict_of(&json!([{"path": path, "status": status, "additions": additions, "deletions": deletions, "patch": patch}]))
             .quadrant()

@@ -150,9 +150,18 @@ fn by_git(message: &str) -> String {
 }
 
 fn by_us(message: &str) -> String {
-    trailers::parse(message)
+    let trailers = trailers::parse(message);
+    trailers
         .iter()
-        .map(|trailer| format!("{}: {}\n", trailer.key, trailer.value))
+        .flat_map(|trailer| {
+            [
+                trailer.key.as_str(),
+                ": ",
+                trailer.value.as_str(),
+                "
+",
+            ]
+        })
         .collect()
 }
 

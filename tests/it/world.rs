@@ -12,6 +12,7 @@ use quadgate::settings::{self, Secrets};
 use quadgate::worker::FaultPoint;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
@@ -26,6 +27,13 @@ pub const REPO: &str = "octo-org/widgets";
 pub const INBOX: &str = "octo-org/inbox";
 /// Our check-run.
 pub const CHECK: &str = "L1.C3";
+
+/// The server's secrets.
+pub const ENVIRONMENT: [(&str, &str); 3] = [
+    ("QUADGATE_WEBHOOK_SECRET", "test-webhook-secret"),
+    ("QUADGATE_APP_ID", "12345"),
+    ("QUADGATE_PRIVATE_KEY", TEST_KEY_PEM),
+];
 
 /// A clock that stands still until it is moved.
 pub struct TestClock(watch::Sender<Timestamp>);
@@ -57,13 +65,26 @@ impl Clock for TestClock {
 
 /// The world of one test.
 pub struct World {
-    pub github: FakeGitHub,
+    pub github: Arc<FakeGitHub>,
     pub clock: Arc<TestClock>,
     pub dir: TempDir,
     pub config: BTreeMap<&'static str, String>,
     pub fault_point: FaultPoint,
+    /// Workers of the server's own; without them the test does the work.
+    pub workers: u64,
+    /// Lines of `server.yml` beside the usual ones.
+    pub server_lines: String,
+    /// Start although the log lost its end?
+    pub accept_audit_loss: bool,
     app: Option<App>,
 }
+
+/// What a fault point throws to end the work in hand as a crash does.
+pub struct Crash;
+
+/// The work ended in a [`Crash`].
+#[derive(Debug)]
+pub struct Crashed;
 
 impl World {
     /// A gated repository, an inbox, an owner, an author, and a running server.
@@ -75,9 +96,12 @@ impl World {
 
     /// The same without the server.
     pub async fn arranged() -> Self {
-        let github = FakeGitHub::start(Config::default())
-            .await
-            .expect("a free port");
+        Self::arranged_as(Config::default()).await
+    }
+
+    /// The same at a GitHub of another kind.
+    pub async fn arranged_as(config: Config) -> Self {
+        let github = FakeGitHub::start(config).await.expect("a free port");
         github.add_org("octo-org");
         github.add_user("octo-owner");
         github.add_user("octo-dev");
@@ -99,11 +123,14 @@ impl World {
             ),
         ];
         Self {
-            github,
+            github: Arc::new(github),
             clock: TestClock::new("2026-01-05T09:00:00Z"),
             dir: TempDir::new().expect("a temporary folder"),
             config: config.into(),
             fault_point: Arc::new(|_| {}),
+            workers: 0,
+            server_lines: String::new(),
+            accept_audit_loss: false,
             app: None,
         }
     }
@@ -115,28 +142,14 @@ impl World {
             .iter()
             .map(|(name, text)| SourceFile::new("config", name, text))
             .collect();
-        files.push(SourceFile::new(
-            "config",
-            "server.yml",
-            &format!(
-                "listen: 127.0.0.1:0\nadmin_listen: 127.0.0.1:0\ndata_dir: {0}/data\naudit_dir: {0}/bot-state\n\
-                 github_url: {1}\n",
-                self.dir.path().display(),
-                self.github.url()
-            ),
-        ));
+        files.push(SourceFile::new("config", "server.yml", &self.server_yml()));
         let loaded = settings::load_files("config", &files).unwrap_or_else(|problems| {
             let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
             panic!("the test's configuration is wrong:\n{}", text.join("\n"))
         });
         let mut server = loaded.server;
-        server.limits.workers = 0;
-        let environment = [
-            ("QUADGATE_WEBHOOK_SECRET", "test-webhook-secret"),
-            ("QUADGATE_APP_ID", "12345"),
-            ("QUADGATE_PRIVATE_KEY", TEST_KEY_PEM),
-        ];
-        let environment = environment
+        server.limits.workers = self.workers;
+        let environment = ENVIRONMENT
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into();
         let secrets = Secrets::read(&environment).expect("secrets");
@@ -148,13 +161,24 @@ impl World {
             receipt_key,
             clock: self.clock.clone(),
             fault_point: Arc::clone(&self.fault_point),
-            accept_audit_loss: false,
+            accept_audit_loss: self.accept_audit_loss,
         })
         .await?;
         self.github
             .set_webhook_url(&format!("http://{}/webhook", app.webhooks));
         self.app = Some(app);
         Ok(())
+    }
+
+    /// `server.yml` of this world.
+    pub fn server_yml(&self) -> String {
+        format!(
+            "listen: 127.0.0.1:0\nadmin_listen: 127.0.0.1:0\ndata_dir: {0}/data\naudit_dir: {0}/bot-state\n\
+             github_url: {1}\n{2}",
+            self.dir.path().display(),
+            self.github.url(),
+            self.server_lines
+        )
     }
 
     /// The running server.
@@ -176,51 +200,92 @@ impl World {
 
     /// Ends the server as a crash would, and starts it again.
     pub async fn crash(&mut self) {
+        self.die().await;
+        self.serve().await.expect("the server starts again");
+    }
+
+    /// Ends the server as a crash would.
+    pub async fn die(&mut self) {
         if let Some(app) = self.app.take() {
             app.abandon().await;
         }
-        self.serve().await.expect("the server starts again");
+        // What was in flight lets go of the files when it is dropped, which is soon but not at once.
+        for file in ["data/quadgate.lock", "bot-state/classifier_audit.lock"] {
+            let path = self.dir.path().join(file);
+            let free = async {
+                while File::open(&path).is_ok_and(|file| file.try_lock().is_err()) {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::time::timeout(Duration::from_secs(20), free)
+                .await
+                .unwrap_or_else(|_| panic!("{file} stays locked"));
+        }
     }
 
     /// Sends every waiting webhook and works until nothing is due and nothing waits. What is due within ten seconds is
     /// waited for by moving the clocks.
     pub async fn settle(&self) {
-        for _round in 0..50 {
+        self.settle_or_crash().await.expect("no crash");
+    }
+
+    /// The same, until a fault point throws [`Crash`].
+    pub async fn settle_or_crash(&self) -> Result<(), Crashed> {
+        self.settle_within(Duration::from_secs(10)).await
+    }
+
+    /// The same, with more or less patience.
+    pub async fn settle_within(&self, patience: Duration) -> Result<(), Crashed> {
+        for _round in 0..100 {
             self.github.deliver_all(&self.webhook_url()).await;
-            self.work().await;
+            self.work_or_crash().await?;
             if self.github.waiting_deliveries() > 0 {
                 continue;
             }
-            let due = self
-                .app()
-                .bench()
-                .store
-                .next_due()
-                .await
-                .expect("the store works");
-            let wait = due.map(|due| due.since(self.clock.now()));
-            match wait {
-                Some(wait) if wait <= Duration::from_secs(10) => self.advance(wait),
-                Some(_) | None => return,
+            match self.next_wait().await {
+                Some(wait) if wait <= patience => self.advance(wait),
+                Some(_) | None => return Ok(()),
             }
         }
         panic!("the server and GitHub keep answering each other");
     }
 
+    /// How long until something is due; `None` when nothing waits.
+    pub async fn next_wait(&self) -> Option<Duration> {
+        let due = self.app().bench().store.next_due().await;
+        let due = due.expect("the store works")?;
+        Some(due.since(self.clock.now()))
+    }
+
     /// Works until nothing is due.
     pub async fn work(&self) {
+        self.work_or_crash().await.expect("no crash");
+    }
+
+    async fn work_or_crash(&self) -> Result<(), Crashed> {
         for _step in 0..500 {
-            let worked = self
-                .app()
-                .bench()
-                .work_once("test")
-                .await
-                .expect("the store works");
-            if !worked {
-                return;
+            if !self.step().await? {
+                return Ok(());
             }
         }
         panic!("the work has no end");
+    }
+
+    /// Works on one subject, in a task of its own: a crash ends it and not the test.
+    pub async fn step(&self) -> Result<bool, Crashed> {
+        let bench = Arc::clone(self.app().bench());
+        let worked = tokio::spawn(async move { bench.work_once("test").await }).await;
+        match worked {
+            Ok(worked) => Ok(worked.expect("the store works")),
+            Err(ended) => {
+                let thrown = ended.into_panic();
+                if thrown.is::<Crash>() {
+                    Err(Crashed)
+                } else {
+                    std::panic::resume_unwind(thrown)
+                }
+            }
+        }
     }
 
     /// Sends one webhook; the status of the answer.

@@ -1,3 +1,5 @@
+//! Tests of the log: what a crash, a full disk or a torn line leaves is put right, the chain goes on.
+
 use super::*;
 use crate::audit::Body;
 use crate::domain::Quadrant;

@@ -1,3 +1,5 @@
+//! Tests of which texts are read and kept.
+
 use super::*;
 use serde_json::json;
 

@@ -8,12 +8,14 @@ mod contents;
 mod facts;
 mod group;
 mod issue;
+mod merge;
 mod pull;
 
 pub use app::{AppView, DeliveryAttempt, FailedDelivery, InstallationView, RepoView};
 pub use facts::{FactsRead, Wants};
 pub use group::GroupCommit;
 pub use issue::{Comment, IssueView, Reaction};
+pub use merge::MergeSettings;
 pub use pull::{BaseView, HeadView, PullBrief, PullView};
 
 pub(super) use facts::OurRun;

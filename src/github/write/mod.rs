@@ -8,6 +8,7 @@ mod comment;
 mod issue;
 mod label;
 mod limits;
+mod merge;
 
 use super::call::Who;
 use super::read::OurRun;
@@ -55,7 +56,8 @@ impl GitHub {
     }
 
     /// Carries out an effect. What GitHub will not have (403, 404, 410) is [`Outcome::Refused`] for Issues,
-    /// labels and comments, so that the rest of a plan goes on.
+    /// labels and comments, so that the rest of a plan goes on. A merge or an update of a branch whose head or base moved is
+    /// [`Outcome::Stale`].
     ///
     /// # Errors
     /// Everything else, and every refusal of a check-run: without it there is no verdict to be seen.
@@ -84,6 +86,12 @@ impl GitHub {
                 label,
             } => refused_or(self.remove_label(repo, *number, label).await),
             Effect::Comment(wanted) => refused_or(self.put_comment(wanted).await),
+            Effect::Merge(wanted) => self.merge(wanted).await,
+            Effect::UpdateBranch {
+                repo,
+                number,
+                expected_head,
+            } => self.update_branch(repo, *number, expected_head).await,
             Effect::ClosePull { repo, number } => refused_or(self.close_pull(repo, *number).await),
         }
     }

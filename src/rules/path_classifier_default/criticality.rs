@@ -3,6 +3,7 @@
 use super::{Judged, Reader, Subject};
 use crate::diff::{PatchError, comment_only, typo_only};
 use crate::domain::{Criticality, FileStatus};
+use crate::policy::paths::{Narrowing, Widening};
 
 fn critical(because: impl Into<String>) -> Judged<Criticality> {
     Judged {
@@ -19,36 +20,28 @@ fn non_critical(because: impl Into<String>) -> Judged<Criticality> {
 }
 
 impl Reader<'_> {
-    /// `irreversible_path`: does an irreversible list name the file? Then a comment is not harmless either
-    /// (migrations are compared by checksum, infrastructure files by text).
-    pub(super) fn criticality(
-        &mut self,
-        subject: &Subject<'_>,
-        irreversible_path: bool,
-    ) -> Judged<Criticality> {
-        if let Some(judged) = self.named_critical(subject) {
+    pub(super) fn criticality(&mut self, subject: &Subject<'_>) -> Judged<Criticality> {
+        if let Some(judged) = named_critical(subject) {
             return judged;
         }
-        let scratch = &mut self.scratch.matches;
-        if let Some(entry) = subject.widened_by(&self.paths.bot_source, scratch) {
+        if let Some(entry) = subject.widened(Widening::BotSource) {
             return self
-                .only_comments(subject, irreversible_path)
+                .only_comments(subject)
                 .unwrap_or_else(|| critical(format!("bot_source: {entry}")));
         }
         if let Some(judged) = self.guide(subject) {
             return judged;
         }
-        let scratch = &mut self.scratch.matches;
-        if let Some(entry) = subject.narrowed_by(&self.paths.non_critical, scratch) {
+        if let Some(entry) = subject.narrowed(Narrowing::NonCritical) {
             return non_critical(format!("non_critical: {entry}"));
         }
-        let test = subject.narrowed_by(&self.paths.tests, scratch);
+        let test = subject.narrowed(Narrowing::Tests);
         if let Some(entry) = test
             && subject.file.status == FileStatus::Added
         {
             return non_critical(format!("tests: {entry} (new)"));
         }
-        if let Some(judged) = self.only_comments(subject, irreversible_path) {
+        if let Some(judged) = self.only_comments(subject) {
             return judged;
         }
         match test {
@@ -57,41 +50,20 @@ impl Reader<'_> {
         }
     }
 
-    /// Lists that no kind of edit, or only a typo, gets around.
-    fn named_critical(&mut self, subject: &Subject<'_>) -> Option<Judged<Criticality>> {
-        let scratch = &mut self.scratch.matches;
-        if let Some(entry) = subject.widened_by(&self.paths.critical, scratch) {
-            return Some(critical(format!("critical: {entry}")));
-        }
-        if subject.is_submodule_pin() {
-            return Some(critical("submodule pin: its content is not shown"));
-        }
-        if let Some(entry) = subject.widened_by(&self.paths.append_only, scratch) {
-            let new = subject.file.status == FileStatus::Added && subject.previous.is_none();
-            return (!new).then(|| critical(format!("append_only: {entry} (not new)")));
-        }
-        let entry = subject.widened_by(&self.paths.doctrine, scratch)?;
-        Some(if typo_only(subject.file) {
-            non_critical(format!("typo-only edit of doctrine: {entry}"))
-        } else {
-            critical(format!("doctrine: {entry}"))
-        })
-    }
-
     /// A guide is harmless until an edit of it changes a rule or a number, or nobody saw the edit.
     fn guide(&mut self, subject: &Subject<'_>) -> Option<Judged<Criticality>> {
-        let entry = subject.widened_by(&self.paths.guide, &mut self.scratch.matches)?;
-        let edited = match subject.file.status {
-            FileStatus::Removed => false,
+        let entry = subject.widened(Widening::Guide)?;
+        let removed = match subject.file.status {
+            FileStatus::Removed => true,
             FileStatus::Added
             | FileStatus::Modified
             | FileStatus::Renamed
             | FileStatus::Copied
             | FileStatus::Changed
             | FileStatus::Unchanged
-            | FileStatus::Other(_) => true,
+            | FileStatus::Other(_) => false,
         };
-        if !edited || typo_only(subject.file) {
+        if removed || only_a_typo(subject) {
             return None;
         }
         let untouched = subject.file.additions == 0 && subject.file.deletions == 0;
@@ -99,7 +71,7 @@ impl Reader<'_> {
             Ok(_) => self
                 .paths
                 .normative
-                .first_match(&self.scratch.changed)
+                .first_match(&self.changed)
                 .map(|label| critical(format!("guide: {entry}, a changed line carries {label}"))),
             // A pure rename, or a picture.
             Err(PatchError::Missing) if untouched => None,
@@ -107,12 +79,10 @@ impl Reader<'_> {
         }
     }
 
-    fn only_comments(
-        &mut self,
-        subject: &Subject<'_>,
-        irreversible_path: bool,
-    ) -> Option<Judged<Criticality>> {
-        if irreversible_path {
+    /// Where an irreversible list names the file a comment is not harmless either: migrations are compared by
+    /// checksum, infrastructure files by text.
+    fn only_comments(&mut self, subject: &Subject<'_>) -> Option<Judged<Criticality>> {
+        if subject.widened(Widening::Irreversible).is_some() {
             return None;
         }
         let language = comment_only(subject.file, &mut self.budget)?;
@@ -121,4 +91,29 @@ impl Reader<'_> {
             language.name()
         )))
     }
+}
+
+fn only_a_typo(subject: &Subject<'_>) -> bool {
+    let patch = subject.patch.as_ref();
+    patch.is_ok_and(|patch| typo_only(subject.file, patch))
+}
+
+/// Lists that no kind of edit, or only a typo, gets around.
+fn named_critical(subject: &Subject<'_>) -> Option<Judged<Criticality>> {
+    if let Some(entry) = subject.widened(Widening::Critical) {
+        return Some(critical(format!("critical: {entry}")));
+    }
+    if subject.is_submodule_pin() {
+        return Some(critical("submodule pin: its content is not shown"));
+    }
+    if let Some(entry) = subject.widened(Widening::AppendOnly) {
+        let new = subject.file.status == FileStatus::Added && subject.previous.is_none();
+        return (!new).then(|| critical(format!("append_only: {entry} (not new)")));
+    }
+    let entry = subject.widened(Widening::Doctrine)?;
+    Some(if only_a_typo(subject) {
+        non_critical(format!("typo-only edit of doctrine: {entry}"))
+    } else {
+        critical(format!("doctrine: {entry}"))
+    })
 }

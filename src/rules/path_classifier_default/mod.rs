@@ -11,8 +11,8 @@ use super::{Because, FileRow, Finding, Outcome, Rule, one_line};
 use crate::diff::{Budget, Patch, PatchError};
 use crate::domain::{Axes, Facts, FileChange, Known};
 use crate::policy::Policy;
-use crate::policy::globs::{GlobList, PathForms};
-use crate::policy::paths::PathPolicy;
+use crate::policy::globs::PathForms;
+use crate::policy::paths::{Listed, Narrowing, PathPolicy, Widening};
 
 pub(super) const RULE: Rule = Rule {
     id: "path_classifier_default",
@@ -52,48 +52,44 @@ struct Judged<T> {
 struct Reader<'p> {
     paths: &'p PathPolicy,
     budget: Budget,
-    scratch: Scratch,
-}
-
-#[derive(Default)]
-struct Scratch {
     matches: Vec<usize>,
+    /// The added lines of the present file.
     added: String,
+    /// Its changed lines, where a list asks for them.
     changed: String,
 }
 
 /// One file with everything that is asked about it more than once.
 struct Subject<'a> {
     file: &'a FileChange,
-    path: PathForms,
-    previous: Option<PathForms>,
+    listed: Listed<'a>,
+    /// What the lists say about the path before a rename or copy.
+    previous: Option<Listed<'a>>,
     patch: Result<Patch<'a>, PatchError>,
 }
 
 impl<'a> Subject<'a> {
-    fn of(file: &'a FileChange) -> Self {
+    fn of(file: &'a FileChange, paths: &'a PathPolicy, matches: &mut Vec<usize>) -> Self {
+        let mut list = |path: &str| paths.list(&PathForms::of(path), matches);
         Self {
             file,
-            path: PathForms::of(&file.path),
-            previous: file.previous_path.as_deref().map(PathForms::of),
+            listed: list(&file.path),
+            previous: file.previous_path.as_deref().map(list),
             patch: Patch::of(file),
         }
     }
 
     /// The entry of a widening list that matches the path or the path before.
-    fn widened_by<'l>(&self, list: &'l GlobList, scratch: &mut Vec<usize>) -> Option<&'l str> {
-        list.first_match(&self.path, scratch).or_else(|| {
-            self.previous
-                .as_ref()
-                .and_then(|previous| list.first_match(previous, scratch))
-        })
+    fn widened(&self, list: Widening) -> Option<&'a str> {
+        let previous = || self.previous.and_then(|listed| listed.widened(list));
+        self.listed.widened(list).or_else(previous)
     }
 
     /// The entry of a narrowing list that matches the path, when the path before matches the list too.
-    fn narrowed_by<'l>(&self, list: &'l GlobList, scratch: &mut Vec<usize>) -> Option<&'l str> {
-        let entry = list.first_match(&self.path, scratch)?;
-        match &self.previous {
-            Some(previous) => list.first_match(previous, scratch).map(|_| entry),
+    fn narrowed(&self, list: Narrowing) -> Option<&'a str> {
+        let entry = self.listed.narrowed(list)?;
+        match self.previous {
+            Some(previous) => previous.narrowed(list).map(|_| entry),
             None => Some(entry),
         }
     }
@@ -108,22 +104,28 @@ impl<'p> Reader<'p> {
         Self {
             paths,
             budget: Budget::default(),
-            scratch: Scratch::default(),
+            matches: Vec::new(),
+            added: String::new(),
+            changed: String::new(),
         }
     }
 
     fn row(&mut self, file: &FileChange) -> FileRow {
-        let subject = Subject::of(file);
-        self.scratch.added.clear();
-        self.scratch.changed.clear();
+        let subject = Subject::of(file, self.paths, &mut self.matches);
+        self.added.clear();
+        self.changed.clear();
         if let Ok(patch) = &subject.patch {
-            patch.push_added(&mut self.scratch.added);
-            patch.push_changed(&mut self.scratch.changed);
+            patch.push_added(&mut self.added);
+            let asked = [Widening::BotSource, Widening::Guide];
+            if asked
+                .into_iter()
+                .any(|list| subject.widened(list).is_some())
+            {
+                patch.push_changed(&mut self.changed);
+            }
         }
-        let irreversible_path =
-            subject.widened_by(&self.paths.irreversible, &mut self.scratch.matches);
-        let cr = self.criticality(&subject, irreversible_path.is_some());
-        let ir = self.reversibility(&subject, irreversible_path, cr.axis);
+        let cr = self.criticality(&subject);
+        let ir = self.reversibility(&subject, cr.axis);
         FileRow {
             path: one_line(&file.path).into_owned(),
             previous_path: file

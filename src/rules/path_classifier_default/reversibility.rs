@@ -2,6 +2,7 @@
 
 use super::{Judged, Reader, Subject};
 use crate::domain::{Criticality, FileStatus, Reversibility};
+use crate::policy::paths::{Narrowing, Widening};
 use crate::rules::one_line;
 
 /// What the row of a file says that nothing speaks against.
@@ -9,15 +10,14 @@ pub(super) const REVERTABLE: &str = "revertable file edit";
 
 impl Reader<'_> {
     pub(super) fn reversibility(
-        &mut self,
+        &self,
         subject: &Subject<'_>,
-        irreversible_path: Option<&str>,
         cr: Criticality,
     ) -> Judged<Reversibility> {
         let because = by_status(subject)
-            .or_else(|| irreversible_path.map(|entry| format!("irreversible: {entry}")))
-            .or_else(|| self.by_new_skill(subject))
-            .or_else(|| self.by_missing_diff(subject))
+            .or_else(|| by_list(subject))
+            .or_else(|| by_new_skill(subject))
+            .or_else(|| by_missing_diff(subject))
             .or_else(|| self.by_changed_lines(subject, cr));
         match because {
             Some(because) => Judged {
@@ -31,51 +31,12 @@ impl Reader<'_> {
         }
     }
 
-    /// A new built-in rule or skill changes what every later pull request is judged by.
-    fn by_new_skill(&mut self, subject: &Subject<'_>) -> Option<String> {
-        let new = match subject.file.status {
-            FileStatus::Added | FileStatus::Renamed | FileStatus::Copied | FileStatus::Other(_) => {
-                true
-            }
-            FileStatus::Modified
-            | FileStatus::Removed
-            | FileStatus::Changed
-            | FileStatus::Unchanged => false,
-        };
-        if !new {
-            return None;
-        }
-        let entry = subject.widened_by(&self.paths.built_in_skills, &mut self.scratch.matches)?;
-        Some(format!("new built-in rule or skill: {entry}"))
-    }
-
-    /// Content patterns apply to every file (secrets, at least), so a diff that was not seen is doubt.
-    fn by_missing_diff(&mut self, subject: &Subject<'_>) -> Option<String> {
-        if subject.is_submodule_pin() {
-            return Some("submodule pin: its content is not shown".to_owned());
-        }
-        let error = subject.patch.as_ref().err()?;
-        let nothing_counted = subject.file.additions == 0 && subject.file.deletions == 0;
-        let no_patch = subject.file.patch.as_deref().is_none_or(str::is_empty);
-        let media = &self.paths.safe_without_diff;
-        if no_patch
-            && nothing_counted
-            && subject
-                .narrowed_by(media, &mut self.scratch.matches)
-                .is_some()
-        {
-            return None;
-        }
-        Some(error.to_string())
-    }
-
-    fn by_changed_lines(&mut self, subject: &Subject<'_>, cr: Criticality) -> Option<String> {
-        if let Some(label) = self.paths.secrets.first_match(&self.scratch.added) {
+    fn by_changed_lines(&self, subject: &Subject<'_>, cr: Criticality) -> Option<String> {
+        if let Some(label) = self.paths.secrets.first_match(&self.added) {
             return Some(format!("an added line looks like a secret: {label}"));
         }
-        let bot_source = subject.widened_by(&self.paths.bot_source, &mut self.scratch.matches);
-        if bot_source.is_some()
-            && let Some(label) = self.paths.merge_auth.first_match(&self.scratch.changed)
+        if subject.widened(Widening::BotSource).is_some()
+            && let Some(label) = self.paths.merge_auth.first_match(&self.changed)
         {
             return Some(format!("a changed line of bot source matches {label}"));
         }
@@ -85,7 +46,7 @@ impl Reader<'_> {
             Criticality::Critical => self
                 .paths
                 .outbound
-                .first_match(&self.scratch.added)
+                .first_match(&self.added)
                 .map(|label| format!("an added line {label}")),
         }
     }
@@ -102,4 +63,34 @@ fn by_status(subject: &Subject<'_>) -> Option<String> {
         | FileStatus::Changed
         | FileStatus::Unchanged => None,
     }
+}
+
+fn by_list(subject: &Subject<'_>) -> Option<String> {
+    let entry = subject.widened(Widening::Irreversible)?;
+    Some(format!("irreversible: {entry}"))
+}
+
+/// A new built-in rule or skill changes what every later pull request is judged by.
+fn by_new_skill(subject: &Subject<'_>) -> Option<String> {
+    let new = match subject.file.status {
+        FileStatus::Added | FileStatus::Renamed | FileStatus::Copied | FileStatus::Other(_) => true,
+        FileStatus::Modified
+        | FileStatus::Removed
+        | FileStatus::Changed
+        | FileStatus::Unchanged => false,
+    };
+    let entry = subject.widened(Widening::BuiltInSkills).filter(|_| new)?;
+    Some(format!("new built-in rule or skill: {entry}"))
+}
+
+/// Content patterns apply to every file (secrets, at least), so a diff that was not seen is doubt.
+fn by_missing_diff(subject: &Subject<'_>) -> Option<String> {
+    if subject.is_submodule_pin() {
+        return Some("submodule pin: its content is not shown".to_owned());
+    }
+    let error = subject.patch.as_ref().err()?;
+    let nothing_counted = subject.file.additions == 0 && subject.file.deletions == 0;
+    let no_patch = subject.file.patch.as_deref().is_none_or(str::is_empty);
+    let media = subject.narrowed(Narrowing::SafeWithoutDiff).is_some();
+    (!(media && no_patch && nothing_counted)).then(|| error.to_string())
 }
