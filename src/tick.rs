@@ -17,6 +17,12 @@ use tokio::sync::watch;
 /// Open pull requests without a current check-run are looked for this often, and at start.
 const MISSED: Duration = Duration::from_hours(1);
 
+/// The open D Issues of one repository.
+struct Asked<'a> {
+    inbox: RepoRef,
+    issues: Vec<(&'a PullState, &'a IssueRef)>,
+}
+
 /// Sweeps until `stop` turns true.
 pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
     let mut looked = None;
@@ -64,14 +70,15 @@ pub async fn sweep_inbox(bench: &Bench) -> Result<(), WorkError> {
     let policy = bench.policy.borrow().clone();
     let now = bench.clock.now();
     let states = bench.store.open_issues().await?;
-    let mut pending: BTreeMap<RepoId, (RepoRef, Vec<(&PullState, &IssueRef)>)> = BTreeMap::new();
+    let mut pending: BTreeMap<RepoId, Asked<'_>> = BTreeMap::new();
     for state in &states {
         match (&state.issue, &state.inbox.ballot) {
             (Some(issue), _) if issue.kind == IssueKind::PendingOwner => {
-                let (_, asked) = pending
-                    .entry(issue.repo.id)
-                    .or_insert_with(|| (issue.repo.clone(), Vec::new()));
-                asked.push((state, issue));
+                let asked = pending.entry(issue.repo.id).or_insert_with(|| Asked {
+                    inbox: issue.repo.clone(),
+                    issues: Vec::new(),
+                });
+                asked.issues.push((state, issue));
             }
             (Some(_), _) => {
                 if passive::due(state, &policy, now).is_some() {
@@ -82,7 +89,11 @@ pub async fn sweep_inbox(bench: &Bench) -> Result<(), WorkError> {
             (None, None) => {}
         }
     }
-    for (repo, asked) in pending.into_values() {
+    for Asked {
+        inbox: repo,
+        issues,
+    } in pending.into_values()
+    {
         let listed = bench
             .github
             .own_open_issues(&repo, labels::PENDING_OWNER.name)
@@ -94,7 +105,7 @@ pub async fn sweep_inbox(bench: &Bench) -> Result<(), WorkError> {
                 continue;
             }
         };
-        for (state, issue) in asked {
+        for (state, issue) in issues {
             match listed.get(&issue.number) {
                 Some(view) if changed(state, view) => look_at(bench, state, true).await?,
                 Some(_) => {}
@@ -120,13 +131,11 @@ async fn one(bench: &Bench, state: &PullState, issue: &IssueRef) -> Result<(), W
 
 /// Does the Issue show something else than when its answers were read last?
 fn changed(state: &PullState, view: &IssueView) -> bool {
-    match &state.inbox.shown {
-        Some(before) => *before != shown(view),
-        None => {
-            let reactions = view.reactions.is_none_or(|(_, _, all)| all > 0);
-            reactions || view.comments > 0 || !view.open
-        }
+    if let Some(before) = &state.inbox.shown {
+        return *before != shown(view);
     }
+    let reactions = view.reactions.is_none_or(|(_, _, all)| all > 0);
+    reactions || view.comments > 0 || !view.open
 }
 
 async fn look_at(bench: &Bench, state: &PullState, deep: bool) -> Result<(), WorkError> {

@@ -16,6 +16,7 @@ use crate::inbox::{
 use crate::plan::{self, labels, render};
 use crate::policy::Policy;
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
 /// What was heard.
 #[derive(Default)]
@@ -289,8 +290,12 @@ pub(crate) fn shown(view: &IssueView) -> String {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
-    let bytes = digest.finalize();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(64);
+    for byte in digest.finalize() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 fn report(resolution: &Resolution) {

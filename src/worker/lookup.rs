@@ -1,9 +1,11 @@
 //! Subjects that are not pull requests themselves: find the pull requests, put each to work.
 
 use super::{Bench, Done, WorkError};
+use crate::audit::{Body, EntryDraft};
 use crate::domain::{
     InstallationId, IssueKind, IssueNumber, IssueRef, PullNumber, RepoRef, Sha, Subject, Trigger,
 };
+use crate::store::{Claim, InstallationStatus};
 
 impl Bench {
     /// A commit of a fork: its event named no pull request.
@@ -72,9 +74,16 @@ impl Bench {
     /// Every supervised repository of an installation.
     pub(super) async fn repos_of_installation(
         &self,
+        claim: &Claim,
         installation: InstallationId,
     ) -> Result<Done, WorkError> {
         let policy = self.policy();
+        match self.store.installation(installation).await? {
+            InstallationStatus::Active => {}
+            // When it is lifted, GitHub says so, and everything is looked at.
+            InstallationStatus::Suspended => return Ok(Done::nothing()),
+            InstallationStatus::Removed => return self.removed(claim, installation).await,
+        }
         for view in self.github.installation_repositories(installation).await? {
             if policy.is_gated(&view.repo.name) && !view.archived {
                 let subject = Subject::Repo { repo: view.repo };
@@ -85,6 +94,28 @@ impl Bench {
                 };
                 self.store.enqueue(trigger, self.clock.now()).await?;
             }
+        }
+        Ok(Done::nothing())
+    }
+
+    /// The App was uninstalled: one entry says so, since nothing of that account is gated from now on.
+    async fn removed(
+        &self,
+        claim: &Claim,
+        installation: InstallationId,
+    ) -> Result<Done, WorkError> {
+        let entry = EntryDraft {
+            ts: self.clock.now(),
+            decision: format!("i-{installation}/removed/{}", claim.generation),
+            about: None,
+            body: Body::InstallationRemoved { installation },
+            policy: self.policy().digest.clone(),
+            delivery: claim.deliveries.first().cloned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        if let Some(places) = self.audit.append(vec![entry]).await? {
+            self.store.set_audit_tail(&places.last).await?;
+            self.metrics.audited(1);
         }
         Ok(Done::nothing())
     }

@@ -204,7 +204,7 @@ impl Bench {
             }
             Subject::Repo { repo } => self.pulls_of_repo(&self.present(repo).await?).await,
             Subject::Installation { installation } => {
-                self.repos_of_installation(*installation).await
+                self.repos_of_installation(claim, *installation).await
             }
             Subject::MergeGroup {
                 repo,

@@ -226,3 +226,14 @@ async fn an_approval_that_is_deleted_or_edited_by_somebody_else_is_withdrawn() {
         world.assert_clean().await;
     }
 }
+
+#[tokio::test]
+async fn the_end_of_an_installation_is_in_the_log() {
+    let (world, _, _) = asked().await;
+    let installation = world.github.installation_of(REPO);
+    world.github.uninstall(installation);
+    world.settle().await;
+    let entries = world.log_of("installation_removed");
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0]["installation"], installation);
+}

@@ -68,6 +68,7 @@ async fn nearly_an_answer_is_answered_once_with_the_exact_ones() {
         "go ahead",
         "your call",
         "계속 진행",
+        "[/approve A](https://example.org)",
         "/approve A\n/reject",
         "/approve A\n\n/approve B",
     ] {
@@ -99,7 +100,6 @@ async fn what_is_no_command_is_no_answer_and_gets_no_reply() {
         "```\n/approve A\n```",
         "    /approve A",
         "`/approve A`",
-        "[/approve A](https://example.org)",
         "<!-- /approve A -->",
         "I would /approve A if the tests passed",
     ] {

@@ -34,6 +34,7 @@ mod evidence;
 mod evidence_cli;
 mod evidence_generated;
 mod fake_github;
+mod fuzz;
 mod gate;
 mod github_client;
 mod github_client_merge;

@@ -1,4 +1,4 @@
-//! Random interleavings of everything that people, GitHub and crashes do to one D, against what must hold always.
+//! Random interleavings of everything that people, GitHub and restarts do to one D, against what must hold always.
 //!
 //! The seed is fixed, so that a run is the same everywhere; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` widen it.
 
@@ -34,7 +34,7 @@ enum Step {
     CloseIssue,
     ReopenIssue,
     Lose,
-    Crash,
+    Restart,
     Repeat,
     Settle,
 }
@@ -53,7 +53,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::CloseIssue),
         1 => Just(Step::ReopenIssue),
         1 => Just(Step::Lose),
-        1 => Just(Step::Crash),
+        1 => Just(Step::Restart),
         1 => Just(Step::Repeat),
         6 => Just(Step::Settle),
     ]
@@ -163,9 +163,10 @@ impl Model {
             }
             Step::ReopenIssue => {}
             Step::Lose => github.drop_deliveries(),
-            Step::Crash => {
+            Step::Restart => {
                 github.deliver_all(&self.world.webhook_url()).await;
-                self.world.crash().await;
+                self.world.stop().await;
+                self.world.serve().await.expect("the server starts again");
             }
             Step::Repeat => {
                 let waiting = github.deliveries();

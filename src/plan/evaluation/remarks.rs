@@ -98,9 +98,8 @@ fn all(decision: &Decision<'_>, issue: &IssueRef) -> Vec<Remark> {
         } => {
             // One comment a ballot, however many stale answers it gets.
             let key = format!("{}/stale", issue.key);
-            let head = &input.facts.head_sha;
             remarks.push(Remark {
-                body: render::stale_approval(asked, head, &key, input.language),
+                body: render::stale_approval(asked, &input.facts.head_sha, &key, input.language),
                 key,
                 label: Some(labels::STALE_APPROVAL),
             });

@@ -256,7 +256,7 @@ fn installation(event: Event, payload: Payload, context: &Context) -> Reading {
             (all(), status(InstallationStatus::Active))
         }
         (Event::Installation, "suspend") => (Vec::new(), status(InstallationStatus::Suspended)),
-        (Event::Installation, "deleted") => (Vec::new(), status(InstallationStatus::Removed)),
+        (Event::Installation, "deleted") => (all(), status(InstallationStatus::Removed)),
         (Event::InstallationRepositories, "added") => {
             let added: Vec<_> = payload
                 .repositories_added

@@ -72,7 +72,7 @@ pub(super) async fn claim(
     Ok(None)
 }
 
-/// Takes the lease. SQLite has one writer; PostgreSQL needs `FOR UPDATE SKIP LOCKED` in the inner SELECT.
+/// Takes the lease. An installation itself is worked on whatever its state: its end is put into the log. SQLite has one writer; PostgreSQL needs `FOR UPDATE SKIP LOCKED` in the inner SELECT.
 async fn take(
     conn: &mut AnyConnection,
     worker: &str,
@@ -89,8 +89,9 @@ async fn take(
          WHERE key = (
              SELECT key FROM subject AS s
              WHERE wanted > done AND next_attempt <= $3 AND (lease IS NULL OR lease_until <= $3)
-               AND NOT EXISTS (SELECT 1 FROM installation AS i
-                               WHERE i.id = s.installation AND i.status <> 'active')
+               AND (s.key LIKE 'installation/%'
+                    OR NOT EXISTS (SELECT 1 FROM installation AS i
+                                   WHERE i.id = s.installation AND i.status <> 'active'))
              ORDER BY queued_at, key LIMIT 1)
          RETURNING key, body, wanted, done, deep_at, attempts, lease",
     )

@@ -1,0 +1,66 @@
+//! What must hold for any bytes; shared by the fuzz targets and the bounded run on the stable compiler.
+
+use quadgate::domain::{AccountType, AppId, PullNumber, RepoId};
+use quadgate::inbox::{self, Comment, Edit, Place, ReceiptKey, Speaker};
+use quadgate::policy::Owners;
+use quadgate::server::{self, Context, Event, Standing};
+use std::sync::Arc;
+
+/// A comment is read without a panic, and a reading that answers needs one of our words in it.
+pub fn command(bytes: &[u8]) {
+    let body = String::from_utf8_lossy(bytes).into_owned();
+    let says = body.to_ascii_lowercase();
+    let comment = Comment {
+        body: Some(body),
+        author: Some(Speaker {
+            login: "octo-owner".to_owned(),
+            id: None,
+            kind: AccountType::User,
+        }),
+        edit: Edit::Never,
+        on: Place::PendingIssue,
+    };
+    let owners = Owners {
+        logins: vec!["octo-owner".to_owned()],
+        pinned: Vec::new(),
+    };
+    let read = inbox::read(&comment, &owners);
+    if read.reading.choice().is_some() {
+        assert!(says.contains("approve") || says.contains("/reject"));
+    }
+}
+
+/// No text that this server has not sealed is a ballot.
+pub fn marker(bytes: &[u8]) {
+    let Ok(key) = ReceiptKey::new(&[7; 32]) else {
+        return;
+    };
+    let body = String::from_utf8_lossy(bytes);
+    let sealed = inbox::verify(&body, &key, RepoId(1), PullNumber(2), None);
+    assert!(sealed.is_err());
+}
+
+/// A payload of any event is read without a panic.
+pub fn payload(bytes: &[u8]) {
+    let context = Context {
+        own_app: AppId(1),
+        supervision: Arc::new(|_| Standing {
+            supervised: true,
+            inbox: true,
+        }),
+    };
+    let (first, body) = bytes.split_first().unwrap_or((&0, &[]));
+    let names = [
+        "pull_request",
+        "check_run",
+        "check_suite",
+        "issue_comment",
+        "issues",
+        "merge_group",
+        "installation",
+        "installation_repositories",
+        "repository",
+    ];
+    let name = names.get(usize::from(*first) % names.len()).copied();
+    let _ = server::read(Event::from_name(name.unwrap_or("push")), body, &context);
+}
