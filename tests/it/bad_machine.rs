@@ -92,7 +92,7 @@ async fn a_log_that_lost_entries_stops_the_start_until_it_is_accepted() {
     world.serve().await.expect("it goes on as told");
     world.github.open_pull(REPO, &spec_of('B'));
     world.settle().await;
-    assert_eq!(world.log().len(), 2);
+    assert_eq!(world.log_of("classification").len(), 2);
     world.stop().await;
     world.accept_audit_loss = false;
     world
