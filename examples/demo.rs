@@ -256,7 +256,7 @@ fn show(github: &FakeGitHub, dir: &Path, number: u64, seen: &Verdict) -> Anythin
     }
     let line = entries(dir)?
         .into_iter()
-        .rfind(|entry| entry["pr"] == about.as_str())
+        .rfind(|entry| entry["kind"] == "classification" && entry["pr"] == about.as_str())
         .ok_or("no audit entry")?;
     let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
     println!(
