@@ -1,6 +1,6 @@
 //! The main job in under a minute: the server and a stand-in GitHub on this machine, one signed pull request of each
 //! quadrant, what became of them, and what the log says. `--exit` ends by itself, `--data-dir DIR` keeps log and store.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // it talks to a person
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::indexing_slicing)] // it talks to a person; a missing JSON member is null
 
 use fake_github::{Config, FakeGitHub, FileSpec, PullSpec, TEST_KEY_PEM};
 use quadgate::app::{App, AppConfig};
