@@ -115,7 +115,7 @@ async fn silence() {
         world.settle_within(PATIENCE).await.expect("no crash");
         assert_eq!(world.check(number).conclusion.as_deref(), Some("failure"));
         assert_eq!(world.issue().labels, ["decision:pending-owner"]);
-        assert_eq!(world.log().len(), 1, "{method} {route}");
+        assert_eq!(world.log_of("classification").len(), 1, "{method} {route}");
         world.assert_clean().await;
     }
 }
@@ -277,7 +277,11 @@ async fn a_permanent_failure_is_a_dead_letter_until_it_is_sent_again() {
         world.settle().await;
         assert_eq!(world.check(number).conclusion.as_deref(), Some("failure"));
         assert_eq!(world.issue().labels, ["decision:pending-owner"]);
-        assert_eq!(world.log().len(), 1, "{method} {route}: one entry");
+        assert_eq!(
+            world.log_of("classification").len(),
+            1,
+            "{method} {route}: one entry"
+        );
         world.assert_clean().await;
     }
 }
@@ -317,7 +321,11 @@ async fn issues_that_cannot_be_opened() {
         let check = world.check(number);
         assert_eq!(check.conclusion.as_deref(), Some("failure"));
         assert!(check.summary.contains("/issues/"), "{}", check.summary);
-        assert_eq!(world.log().len(), 1, "the decision is the same");
+        assert_eq!(
+            world.log_of("classification").len(),
+            1,
+            "the decision is the same"
+        );
         sweep(&mut world).await;
         assert_eq!(world.github.issues(INBOX).len(), 1);
         world.assert_clean().await;
