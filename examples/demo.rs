@@ -1,6 +1,6 @@
 //! The main job in under a minute: the server and a stand-in GitHub on this machine, one signed pull request of each
 //! quadrant, what became of them, and what the log says. `--exit` ends by itself, `--data-dir DIR` keeps log and store.
-#![allow(clippy::print_stdout, clippy::print_stderr)] // it talks to a person
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::indexing_slicing)] // it talks to a person; a missing JSON member is null
 
 use fake_github::{Config, FakeGitHub, FileSpec, PullSpec, TEST_KEY_PEM};
 use quadgate::app::{App, AppConfig};
@@ -256,7 +256,7 @@ fn show(github: &FakeGitHub, dir: &Path, number: u64, seen: &Verdict) -> Anythin
     }
     let line = entries(dir)?
         .into_iter()
-        .rfind(|entry| entry["pr"] == about.as_str())
+        .rfind(|entry| entry["kind"] == "classification" && entry["pr"] == about.as_str())
         .ok_or("no audit entry")?;
     let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
     println!(

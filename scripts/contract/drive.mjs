@@ -71,6 +71,19 @@ async function journey() {
   return { pull, issue: issues[0] };
 }
 
+async function answered({ pull, issue }) {
+  await call('POST', `${REPO}/issues/${issue.number}/comments`, { body: '/approve A' }, 'token_hubot');
+  await call('POST', `${REPO}/issues/${issue.number}/comments`, { body: 'I read it.' });
+  const said = await call('POST', `${REPO}/issues/${issue.number}/comments`, { body: '/approve A' });
+  check('the owner answers in the emulator', said.status === 201, said.body);
+  await until(
+    'the answer turns the check-run',
+    () => checkRuns(pull.head.sha),
+    (list) => list.filter((run) => run.name === 'L1.C3').every((run) => run.conclusion === 'success'),
+  );
+  await until('the Issue closes', () => pendingIssues(), (list) => list.length === 0);
+}
+
 async function post(event, payload, signature) {
   const body = Buffer.from(JSON.stringify(payload));
   const answer = await fetch(webhook, {
@@ -107,7 +120,7 @@ async function payloads() {
   check('a forged signature is refused', forged.status === 401, forged);
 }
 
-await journey();
+await answered(await journey());
 await payloads();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

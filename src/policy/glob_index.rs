@@ -168,7 +168,7 @@ impl GlobIndex {
     pub(super) fn matches(&self, text: &str, scratch: &mut Vec<usize>, mut hit: impl FnMut(usize)) {
         self.always.iter().copied().for_each(&mut hit);
         let mut at = 0;
-        let mut test = |rules: &[Rule], at: usize| {
+        let mut try_all = |rules: &[Rule], at: usize| {
             for rule in rules {
                 if rule.matches(text, at) {
                     hit(rule.number);
@@ -177,17 +177,17 @@ impl GlobIndex {
         };
         let mut last = text;
         for component in text.split('/') {
-            test(self.by_component.of(component), at);
+            try_all(self.by_component.of(component), at);
             last = component;
             at += component.len() + 1;
         }
         let at = text.len() - last.len();
         if let Some((_, ending)) = last.rsplit_once('.') {
-            test(self.by_ending.of(ending), at);
+            try_all(self.by_ending.of(ending), at);
         }
         let by_first_byte = last.bytes().next();
         if let Some(rules) = by_first_byte.and_then(|byte| self.by_first_byte.get(&byte)) {
-            test(rules, at);
+            try_all(rules, at);
         }
         if !self.numbers.is_empty() {
             self.others.matches_into(text, scratch);

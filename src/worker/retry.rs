@@ -36,7 +36,7 @@ mod tests {
         assert_eq!(wait(0, None, 0), Duration::from_secs(2));
         assert_eq!(wait(3, None, 0), Duration::from_secs(16));
         assert!(wait(40, None, u32::MAX) <= Duration::from_secs(750));
-        let fifteen_minutes = Duration::from_secs(900);
+        let fifteen_minutes = Duration::from_mins(15);
         assert!(wait(0, Some(fifteen_minutes), 7) >= fifteen_minutes);
         assert!(wait(2, None, u32::MAX) > wait(2, None, 0));
     }

@@ -37,8 +37,10 @@ async fn a_broken_end_of_the_log_is_set_aside() {
         world.github.open_pull(REPO, &spec_of('B'));
         world.settle().await;
         let log = world.log();
-        assert_eq!(log.len(), 2);
-        assert_eq!(log[1]["seq"], 2, "no gap");
+        assert_eq!(world.log_of("classification").len(), 2);
+        for (entry, seq) in log.iter().zip(1..) {
+            assert_eq!(entry["seq"], seq, "no gap");
+        }
         let aside = std::fs::read_dir(world.dir.path().join("bot-state"))
             .expect("the folder")
             .filter_map(|file| file.expect("a file").file_name().into_string().ok())
@@ -71,13 +73,14 @@ async fn a_log_that_lost_entries_stops_the_start_until_it_is_accepted() {
     world.stop().await;
     let text = std::fs::read_to_string(log_file(&world)).expect("the log");
     let first = text.lines().next().expect("a line");
+    let written = text.lines().count() as u64;
     std::fs::write(log_file(&world), format!("{first}\n")).expect("written");
 
     let refused = world.serve().await.expect_err("it must not start");
     let StartError::AuditLoss { found, known, .. } = refused else {
         panic!("{refused}")
     };
-    assert_eq!((found, known), (1, 2));
+    assert_eq!((found, known), (1, written));
     let text = refused.to_string();
     assert!(
         text.contains("--accept-audit-loss") && text.contains("bot-state"),
@@ -89,7 +92,7 @@ async fn a_log_that_lost_entries_stops_the_start_until_it_is_accepted() {
     world.serve().await.expect("it goes on as told");
     world.github.open_pull(REPO, &spec_of('B'));
     world.settle().await;
-    assert_eq!(world.log().len(), 2);
+    assert_eq!(world.log_of("classification").len(), 2);
     world.stop().await;
     world.accept_audit_loss = false;
     world

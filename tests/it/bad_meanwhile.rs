@@ -102,7 +102,7 @@ async fn a_close_in_the_middle() {
             world.github.open_issues(INBOX).is_empty(),
             "close at {step}"
         );
-        assert!(world.log().len() <= 1, "close at {step}");
+        assert!(world.log_of("classification").len() <= 1, "close at {step}");
         world.assert_clean().await;
 
         // Opened again it is asked about again.
@@ -252,6 +252,6 @@ async fn an_installation_that_is_suspended_waits() {
     world.settle().await;
     sweep(&mut world).await;
     assert_eq!(world.check(number).conclusion.as_deref(), Some("failure"));
-    assert_eq!(world.log().len(), 1);
+    assert_eq!(world.log_of("classification").len(), 1);
     world.assert_clean().await;
 }

@@ -6,7 +6,12 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::string_slice
+    clippy::string_slice,
+    clippy::duration_suboptimal_units,
+    clippy::format_collect,
+    clippy::manual_assert,
+    clippy::needless_pass_by_value,
+    clippy::unchecked_time_subtraction
 )]
 
 mod answers;
