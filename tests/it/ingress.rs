@@ -605,6 +605,11 @@ impl std::io::Write for Log {
 
 #[tokio::test]
 async fn logs_hold_lengths_and_no_contents() {
+    // Somebody always listens: otherwise a line that another test logs first, with nobody listening, can stay switched off.
+    let everywhere = tracing_subscriber::fmt()
+        .with_writer(std::io::sink)
+        .finish();
+    let _ = tracing::subscriber::set_global_default(everywhere);
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
