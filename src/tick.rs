@@ -4,7 +4,7 @@
 //! `docs/inbox.md`: one conditional request a tick for each hundred open D Issues of a repository.
 
 use crate::domain::{
-    IssueKind, IssueNumber, IssueRef, PullState, RepoId, RepoRef, Subject, Trigger,
+    IssueKind, IssueNumber, IssueRef, PullState, RepoId, RepoRef, Subject, Timestamp, Trigger,
 };
 use crate::github::{ApiError, IssueView};
 use crate::plan::labels;
@@ -16,6 +16,9 @@ use tokio::sync::watch;
 
 /// Open pull requests without a current check-run are looked for this often, and at start.
 const MISSED: Duration = Duration::from_hours(1);
+
+/// Finished deliveries are kept this long.
+const KEPT: Duration = Duration::from_hours(30 * 24);
 
 /// The open D Issues of one repository.
 struct Asked<'a> {
@@ -32,6 +35,7 @@ pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
             if let Err(error) = look_for_missed(&bench).await {
                 tracing::warn!(%error, "the sweep for missed pull requests failed; the next one makes up for it");
             }
+            forget(&bench, now).await;
             looked = Some(now);
         }
         if let Err(error) = sweep_inbox(&bench).await {
@@ -41,6 +45,17 @@ pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => return,
             () = bench.clock.sleep(tick) => {}
+        }
+    }
+}
+
+/// Forgets what nobody asks for any more. GitHub repeats a delivery for three days.
+async fn forget(bench: &Bench, now: Timestamp) {
+    match bench.store.prune(now.minus(KEPT)).await {
+        Ok(0) => {}
+        Ok(deliveries) => tracing::info!(deliveries, "old deliveries are forgotten"),
+        Err(error) => {
+            tracing::warn!(%error, "old deliveries are not forgotten; the next sweep tries again");
         }
     }
 }

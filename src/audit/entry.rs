@@ -278,13 +278,7 @@ impl EntryDraft {
 
 /// `sha256:` and 64 digits.
 pub(super) fn digest(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(71);
-    text.push_str("sha256:");
-    for byte in Sha256::digest(bytes) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("sha256:{}", hex::encode(Sha256::digest(bytes)))
 }
 
 /// Text for bytes that need not be UTF-8 (paths read from git): bytes that are not, as `\xFF`; a backslash

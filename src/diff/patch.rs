@@ -45,15 +45,13 @@ pub struct Patch<'a> {
 
 /// Why the changed lines are not all known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.as_str())]
 pub enum PatchError {
     /// GitHub gave none: binary, too large, or nothing to show.
-    #[error("diff not given")]
     Missing,
     /// Its hunks do not hold the lines they announce, or not as many as GitHub counted.
-    #[error("diff incomplete")]
     Incomplete,
     /// It is not a unified diff.
-    #[error("diff not readable")]
     Malformed,
 }
 
@@ -63,6 +61,18 @@ struct Tally {
     old_left: i64,
     new_left: i64,
     adds_up: bool,
+}
+
+impl PatchError {
+    /// The words.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "diff not given",
+            Self::Incomplete => "diff incomplete",
+            Self::Malformed => "diff not readable",
+        }
+    }
 }
 
 impl<'a> Patch<'a> {
@@ -98,7 +108,7 @@ impl<'a> Patch<'a> {
             adds_up: true,
             ..Tally::default()
         };
-        for line in text.split('\n') {
+        for line in lines_of(text) {
             if let Some(header) = line.strip_prefix("@@ ") {
                 let counts = header_counts(header).ok_or(PatchError::Malformed)?;
                 tally.close();
@@ -197,6 +207,18 @@ impl Tally {
     fn close(&mut self) {
         self.adds_up &= self.old_left == 0 && self.new_left == 0;
     }
+}
+
+/// What `split('\n')` gives; diffs are the bulk of what is read, and `memchr` finds their line ends several times faster.
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    ends.map(move |end| {
+        // A line feed is never inside a character: the range is always one of `text`.
+        let line = text.get(start..end).unwrap_or_default();
+        start = end + 1;
+        line
+    })
 }
 
 /// `-1,2 +3,4 @@ …` to (2, 4); a count left out is 1.

@@ -126,6 +126,21 @@ impl FileStatus {
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
+            Self::Other(word) => word,
+            Self::Added
+            | Self::Modified
+            | Self::Removed
+            | Self::Renamed
+            | Self::Copied
+            | Self::Changed
+            | Self::Unchanged => self.known().unwrap_or_default(),
+        }
+    }
+
+    /// The word of a status that is known here.
+    #[must_use]
+    pub fn known(&self) -> Option<&'static str> {
+        Some(match self {
             Self::Added => "added",
             Self::Modified => "modified",
             Self::Removed => "removed",
@@ -133,8 +148,8 @@ impl FileStatus {
             Self::Copied => "copied",
             Self::Changed => "changed",
             Self::Unchanged => "unchanged",
-            Self::Other(word) => word,
-        }
+            Self::Other(_) => return None,
+        })
     }
 }
 

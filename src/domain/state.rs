@@ -111,6 +111,8 @@ pub struct InboxMemory {
     /// Keys of the comments that were left on the ballot, so that each thing is said once.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub said: BTreeSet<String>,
+    /// How many signals of people who may not answer were seen on the ballot: each is counted once.
+    pub ignored: usize,
     /// Was the open D Issue closed by a person, without an answer?
     pub closed_by_hand: bool,
     /// Does the B or C Issue stay open for good, because an owner has spoken there?

@@ -37,6 +37,13 @@ impl Timestamp {
         Self::from_millis(self.0.saturating_add(millis))
     }
 
+    /// This moment less a duration; saturates.
+    #[must_use]
+    pub fn minus(self, duration: Duration) -> Self {
+        let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
+        Self::from_millis(self.0.saturating_sub(millis))
+    }
+
     /// How long ago `earlier` was; zero when it lies in the future.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {

@@ -6,7 +6,6 @@
 use crate::domain::{IdError, PullNumber, RepoId, RepoName, RepoRef, Sha};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 const HEAD: &str = "<!-- quadgate:ballot ";
 const TAIL: &str = " -->";
@@ -115,12 +114,8 @@ pub fn seal(visible: &str, stamp: Stamp<'_>, key: &ReceiptKey) -> String {
         head: stamp.head,
         nonce: stamp.nonce,
     };
-    let mut mac = String::with_capacity(64);
     let tag = key.mac().map(|mac| fields.feed(mac, &visible).finalize());
-    for byte in tag.iter().flat_map(|tag| tag.as_bytes().iter()) {
-        // Writing to a String cannot fail.
-        let _ = write!(mac, "{byte:02x}");
-    }
+    let mac = tag.map_or_else(String::new, |tag| hex::encode(tag.as_bytes()));
     let Stamp {
         repo, head, nonce, ..
     } = stamp;
@@ -236,7 +231,5 @@ fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     if !lower || text.len() != 64 {
         return None;
     }
-    (0..32)
-        .map(|at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok())
-        .collect()
+    hex::decode(text).ok()
 }

@@ -353,6 +353,7 @@ fn memory(decision: &Decision<'_>) -> InboxMemory {
             fresh.or_else(|| before.and_then(|before| before.shown.clone()))
         }),
         said,
+        ignored: stays_with.and(input.heard).map_or(0, |heard| heard.ignored),
         closed_by_hand: input.closed_by_hand && decision.kept().is_some(),
         stays: decision.kept().is_some() && before.is_some_and(|before| before.stays),
         ballot,

@@ -2,7 +2,6 @@
 
 use crate::domain::{IssueKind, PullNumber, RepoId, Sha};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 /// Hexadecimal SHA-256 over parts, each with its length before it.
 pub(crate) fn digest(parts: &[&str]) -> String {
@@ -11,12 +10,7 @@ pub(crate) fn digest(parts: &[&str]) -> String {
         hasher.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
         hasher.update(part.as_bytes());
     }
-    let mut text = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex::encode(hasher.finalize())
 }
 
 fn short(digest: &str) -> &str {

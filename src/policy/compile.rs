@@ -17,7 +17,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
 /// A policy, with what is worth saying about it.
 #[derive(Debug, Clone)]
@@ -261,11 +260,7 @@ pub fn digest(files: &[SourceFile]) -> String {
         hash.update(format!("{} {}\n", file.name, text.len()).as_bytes());
         hash.update(text.as_bytes());
     }
-    let mut digest = "sha256:".to_owned();
-    for byte in hash.finalize() {
-        let _ = write!(digest, "{byte:02x}");
-    }
-    digest
+    format!("sha256:{}", hex::encode(hash.finalize()))
 }
 
 /// The JSON Schemas of the policy files by the stem of their names (`owner`, `env`, …).

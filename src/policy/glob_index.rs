@@ -4,6 +4,7 @@
 //! INVARIANT: what is found is what `globset` would find one glob at a time; a glob of a form not known here is
 //! left to `globset`. Text comes in ready to be compared: case and odd spellings are settled before.
 
+use foldhash::fast::FixedState;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ pub(super) struct GlobIndex {
     /// By what follows the last dot of the last component.
     by_ending: Words,
     /// By the first byte of the last component.
-    by_first_byte: HashMap<u8, Vec<Rule>>,
+    by_first_byte: HashMap<u8, Vec<Rule>, FixedState>,
     /// The others, and their numbers.
     others: GlobSet,
     numbers: Vec<usize>,
@@ -59,14 +60,15 @@ enum Tail {
 #[derive(Debug, Clone)]
 struct Words {
     lengths: Vec<u64>,
-    rules: HashMap<String, Vec<Rule>>,
+    /// Keys come from the operator's lists: a fixed, fast hash is safe.
+    rules: HashMap<String, Vec<Rule>, FixedState>,
 }
 
 impl Default for Words {
     fn default() -> Self {
         Self {
             lengths: vec![0; 256],
-            rules: HashMap::new(),
+            rules: HashMap::default(),
         }
     }
 }
@@ -176,14 +178,18 @@ impl GlobIndex {
             }
         };
         let mut last = text;
-        for component in text.split('/') {
-            try_all(self.by_component.of(component), at);
-            last = component;
-            at += component.len() + 1;
+        let ends = memchr::memchr_iter(b'/', text.as_bytes()).chain([text.len()]);
+        for end in ends {
+            last = text.get(at..end).unwrap_or_default();
+            try_all(self.by_component.of(last), at);
+            at = end + 1;
         }
         let at = text.len() - last.len();
-        if let Some((_, ending)) = last.rsplit_once('.') {
-            try_all(self.by_ending.of(ending), at);
+        if let Some(dot) = last.bytes().rposition(|byte| byte == b'.') {
+            try_all(
+                self.by_ending.of(last.get(dot + 1..).unwrap_or_default()),
+                at,
+            );
         }
         let by_first_byte = last.bytes().next();
         if let Some(rules) = by_first_byte.and_then(|byte| self.by_first_byte.get(&byte)) {

@@ -333,10 +333,10 @@ impl<'a> PathForms<'a> {
     /// Prepares a path as GitHub lists it.
     #[must_use]
     pub fn of(path: &'a str) -> Self {
-        if is_ordinary(path) {
+        if let Some(capitals) = capitals_of_ordinary(path) {
             return Self {
                 exact: Some(Cow::Borrowed(path)),
-                folded: if path.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                folded: if capitals {
                     Cow::Owned(path.to_ascii_lowercase())
                 } else {
                     Cow::Borrowed(path)
@@ -375,17 +375,23 @@ fn fold(text: &str) -> String {
         .collect()
 }
 
-/// Almost every path: ASCII, no backslash, no component that is empty or ends with a dot or a blank.
-fn is_ordinary(path: &str) -> bool {
-    let mut before = b'/';
-    for byte in path.bytes().chain([b'/']) {
-        let ends_oddly = byte == b'/' && matches!(before, b'/' | b'.' | b' ');
-        if !byte.is_ascii() || byte == b'\\' || ends_oddly {
-            return false;
-        }
-        before = byte;
+/// Almost every path: ASCII, no backslash, no component that is empty or ends with a dot or a blank. Does it have
+/// capital letters? `None` for any other path.
+fn capitals_of_ordinary(path: &str) -> Option<bool> {
+    // Loops without a branch or a step that waits for the one before: the compiler takes many bytes at a time.
+    let bytes = path.as_bytes();
+    let ends_oddly = |before: u8| (before == b'/') | (before == b'.') | (before == b' ');
+    let mut odd = bytes.first().is_none_or(|first| *first == b'/');
+    odd |= bytes.last().is_none_or(|last| ends_oddly(*last));
+    let mut capitals = false;
+    for byte in bytes {
+        odd |= !byte.is_ascii() | (*byte == b'\\');
+        capitals |= byte.is_ascii_uppercase();
     }
-    true
+    for (before, byte) in bytes.iter().zip(bytes.get(1..).unwrap_or_default()) {
+        odd |= (*byte == b'/') & ends_oddly(*before);
+    }
+    (!odd).then_some(capitals)
 }
 
 /// What the path becomes where a file system ignores invisible characters (HFS+), drops trailing dots and

@@ -4,6 +4,7 @@ use super::text::clipped;
 use super::{Finding, Outcome, Rule};
 use crate::domain::{Facts, Known, Quadrant};
 use crate::policy::Policy;
+use foldhash::fast::RandomState;
 use std::collections::HashSet;
 
 pub(super) const RULE: Rule = Rule {
@@ -38,7 +39,7 @@ fn files(facts: &Facts) -> Option<String> {
         Known::Unknown(cause) => return Some(format!("files unknown: {}", clipped(cause, 200))),
     };
     // Pages that shifted while they were read list one file twice and another never.
-    let distinct: HashSet<_> = files
+    let distinct: HashSet<_, RandomState> = files
         .iter()
         .map(|file| (file.path.as_str(), &file.status))
         .collect();

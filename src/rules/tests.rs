@@ -136,3 +136,40 @@ proptest! {
         prop_assert!(after >= *Quadrant::ALL.get(more).expect("four"));
     }
 }
+
+/// Many files are shared among threads; each file is judged as it is alone, and the rows keep their order.
+#[test]
+fn a_large_change_is_judged_file_by_file() {
+    let one = facts();
+    let template = one.files.known().expect("files").first().expect("one");
+    let files: Vec<_> = (0..1_200)
+        .map(|at| {
+            let mut file = template.clone();
+            let (path, line) = match at % 5 {
+                0 => (format!("src/a{at}.rs"), "+// a comment"),
+                1 => (format!("docs/guide/{at}.md"), "+You must not."),
+                2 => (format!("db/migrations/{at}.sql"), "+drop table a;"),
+                3 => (format!("src/b{at}.py"), "+import smtplib"),
+                _ => (format!("tests/c{at}.rs"), "+let a = 1;"),
+            };
+            if at % 5 == 0 {
+                file.base_content = Some("fn a() {}\n".to_owned());
+                file.head_content = Some("fn a() {}\n// a comment\n".to_owned());
+            }
+            file.path = path;
+            file.patch = Some(format!("@@ -1 +1,2 @@\n fn a() {{}}\n{line}"));
+            file
+        })
+        .collect();
+    let judged = |files: &[crate::domain::FileChange]| {
+        let mut facts = facts();
+        facts.files = Known::Known(files.to_vec());
+        evaluate(&facts, &policy()).files().to_vec()
+    };
+    let alone: Vec<_> = files.chunks(1).flat_map(judged).collect();
+    assert_eq!(judged(&files), alone);
+    let comments = alone
+        .iter()
+        .filter(|row| row.cr_because.0.contains("comment-only"));
+    assert_eq!(comments.count(), 240);
+}

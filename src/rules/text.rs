@@ -7,7 +7,8 @@ use std::fmt::Write;
 /// forge a second line or show another order than it has.
 #[must_use]
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(must_be_escaped) {
+    let is_plain = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if is_plain(text) || !text.chars().any(must_be_escaped) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);

@@ -5,6 +5,7 @@
 
 use crate::domain::{Axes, Quadrant};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The name of a rule as it stands in the log, the check-run, the docs and the cases.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -156,7 +157,7 @@ pub struct RuleReport {
 /// What decided one axis of one file: the words for people, such as `critical: .github/workflows/**`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Because(pub String);
+pub struct Because(pub Cow<'static, str>);
 
 /// One row of the explanation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -167,7 +168,7 @@ pub struct FileRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_path: Option<String>,
     /// What happened to it.
-    pub status: String,
+    pub status: Cow<'static, str>,
     /// Both axes of this file alone.
     #[serde(flatten)]
     pub axes: Axes,

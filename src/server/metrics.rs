@@ -174,9 +174,9 @@ impl Metrics {
         self.leases_lost.inc();
     }
 
-    /// Somebody who is no owner answered.
-    pub fn answer_ignored(&self) {
-        self.answers_ignored.inc();
+    /// So many answers came from people who are no owners.
+    pub fn answers_ignored(&self, new: u64) {
+        self.answers_ignored.inc_by(new);
     }
 
     /// Everything, in Prometheus' text format.
@@ -222,7 +222,7 @@ mod tests {
         }));
         metrics.audited(2);
         metrics.lease_lost();
-        metrics.answer_ignored();
+        metrics.answers_ignored(1);
         let text = metrics.text().expect("writes");
         for line in [
             "quadgate_deliveries_total{event=\"pull_request\",outcome=\"accepted\"} 1",

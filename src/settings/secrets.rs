@@ -3,7 +3,6 @@
 use super::Environment;
 use crate::domain::AppId;
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -179,10 +178,7 @@ pub fn receipt_key(secrets: &Secrets, data_dir: &Path) -> Result<SecretSlice<u8>
 fn create(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut random = [0_u8; 32];
     getrandom::fill(&mut random).map_err(|error| std::io::Error::other(error.to_string()))?;
-    let key = random.iter().fold(String::new(), |mut key, byte| {
-        let _ = write!(key, "{byte:02x}");
-        key
-    });
+    let key = hex::encode(random);
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }

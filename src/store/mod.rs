@@ -170,7 +170,8 @@ pub trait Store: Send + Sync + 'static {
     async fn drop_dead(&self, id: &str) -> Result<(), StoreError>;
     /// The newest deliveries, newest first.
     async fn recent_deliveries(&self, limit: u32) -> Result<Vec<DeliveryRow>, StoreError>;
-    /// Forgets finished deliveries that came before a moment; returns how many.
+    /// Forgets finished deliveries that came before a moment, and older buttons and edits that can no longer answer
+    /// anything; returns how many deliveries.
     async fn prune(&self, before: Timestamp) -> Result<u64, StoreError>;
 
     /// Writes what was handed in, then lets go of the database. Later calls are `Unavailable`.

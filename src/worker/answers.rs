@@ -5,8 +5,8 @@
 
 use super::{Bench, WorkError};
 use crate::domain::{
-    CommentEdit, CommentEffect, CommentMode, Effect, IssueKind, IssueNumber, IssueRef, PullNumber,
-    PullState, RepoRef, Sha, Timestamp,
+    CommentEdit, CommentEffect, CommentMode, Effect, InboxMemory, IssueKind, IssueNumber, IssueRef,
+    PullNumber, PullState, RepoRef, Sha, Timestamp,
 };
 use crate::github::{self, ApiError, IssueView};
 use crate::inbox::{
@@ -16,7 +16,6 @@ use crate::inbox::{
 use crate::plan::{self, labels, render};
 use crate::policy::Policy;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 /// What was heard.
 #[derive(Default)]
@@ -89,10 +88,21 @@ impl Bench {
                 None => Ballot::CheckRunOnly,
             };
             let resolution = inbox::resolve(&signals, &policy.owners, ballot, question.head);
-            report(&resolution);
+            self.report(&resolution, &prior.inbox);
             heard.resolution = Some(resolution);
         }
         Ok(heard)
+    }
+
+    fn report(&self, resolution: &Resolution, before: &InboxMemory) {
+        for login in &resolution.impostors {
+            tracing::error!(%login, "an owner's login was used by another account; its answer does not count");
+        }
+        let new = resolution.ignored.saturating_sub(before.ignored);
+        if new > 0 {
+            tracing::info!(new, "answers of people who may not answer");
+            self.metrics.answers_ignored(new as u64);
+        }
     }
 
     /// What stands on an Issue of ours; `None` when it is gone: deleted, or moved to another place.
@@ -290,22 +300,5 @@ pub(crate) fn shown(view: &IssueView) -> String {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
-    let mut text = String::with_capacity(64);
-    for byte in digest.finalize() {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
-fn report(resolution: &Resolution) {
-    for login in &resolution.impostors {
-        tracing::error!(%login, "an owner's login was used by another account; its answer does not count");
-    }
-    if resolution.ignored > 0 {
-        tracing::info!(
-            ignored = resolution.ignored,
-            "answers of people who may not answer"
-        );
-    }
+    hex::encode(digest.finalize())
 }

@@ -13,7 +13,6 @@ use crate::rules::{self, Verdict};
 use crate::store::{Claim, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// How often the pull request is read again while GitHub still shows the head from before an announced one.
@@ -365,7 +364,7 @@ fn fingerprint(pull: &PullView, policy: &Policy) -> String {
     digest.update(pull.fingerprint());
     digest.update([0]);
     digest.update(&policy.digest);
-    hex(&digest.finalize())
+    hex::encode(digest.finalize())
 }
 
 fn nothing_changed(claim: &Claim, prior: &PullState, fingerprint: &str) -> bool {
@@ -396,15 +395,5 @@ fn nonce() -> Result<String, WorkError> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
         .map_err(|error| WorkError::Broken(format!("no randomness: {error}")))?;
-    Ok(hex(&bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    Ok(hex::encode(bytes))
 }

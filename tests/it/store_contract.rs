@@ -702,6 +702,39 @@ pub async fn finished_deliveries_are_pruned(given: Given) {
     assert_eq!(claimed(store, 101).await.subject, pull(2));
 }
 
+pub async fn buttons_of_heads_that_are_gone_are_pruned(given: Given) {
+    let store = &*given.store;
+    let external = |head: char| format!("555/1/{}", sha(head));
+    for head in ['a', 'b'] {
+        let mut new = delivery(&format!("press-{head}"), 0, Vec::new());
+        new.notes = vec![Note::Pressed {
+            external_id: external(head),
+            identifier: "approve".into(),
+            by: Account {
+                login: "octo-owner".into(),
+                id: AccountId(1001),
+                kind: AccountType::User,
+            },
+        }];
+        store.accept(new).await.unwrap();
+    }
+    let trigger = deep(pull(1));
+    store.accept(delivery("d", 0, vec![trigger])).await.unwrap();
+    let claim = claimed(store, 1).await;
+    let finish = Finish::new(Some(state(1, 'b', None)), at(2));
+    store.finish(&claim, finish).await.unwrap();
+
+    store.prune(at(0)).await.unwrap();
+    assert_eq!(store.presses(&external('a')).await.unwrap().len(), 1);
+    store.prune(at(50)).await.unwrap();
+    assert!(store.presses(&external('a')).await.unwrap().is_empty());
+    assert_eq!(
+        store.presses(&external('b')).await.unwrap().len(),
+        1,
+        "its head is the head"
+    );
+}
+
 pub async fn racing_workers_never_share_a_subject(given: Given) {
     const SUBJECTS: u64 = 8;
     const EACH: u64 = 20;
@@ -804,6 +837,7 @@ macro_rules! contract {
             a_subject_without_a_plan_has_nothing_to_audit
             pulls_are_found_by_head_and_issue
             small_things_are_remembered
+            buttons_of_heads_that_are_gone_are_pruned
             finished_deliveries_are_pruned
             racing_workers_never_share_a_subject
         }

@@ -8,7 +8,6 @@ use crate::github::path::ApiPath;
 use crate::github::{ApiError, GitHub, wire};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 /// A pull request as its own page shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,12 +102,8 @@ impl PullView {
             labels,
             [self.changed_files, self.commits],
         ]);
-        let mut text = String::from("sha256:");
-        for byte in Sha256::digest(seen.to_string()) {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        text
+        let digest = Sha256::digest(seen.to_string());
+        format!("sha256:{}", hex::encode(digest))
     }
 
     fn read(name: &'static str, pull: wire::Pull) -> Result<Self, ApiError> {

@@ -207,10 +207,10 @@ fn hostile(files: usize, text: &str) -> Verdict {
         .map(|at| FileRow {
             path: format!("{at}{text}"),
             previous_path: Some(text.to_owned()),
-            status: text.to_owned(),
+            status: text.to_owned().into(),
             axes,
-            ir_because: Because(text.to_owned()),
-            cr_because: Because(text.to_owned()),
+            ir_because: Because(text.to_owned().into()),
+            cr_because: Because(text.to_owned().into()),
         })
         .collect();
     let report = |rule, finding| RuleReport { rule, finding };

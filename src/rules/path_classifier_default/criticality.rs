@@ -4,15 +4,16 @@ use super::{Judged, Reader, Subject};
 use crate::diff::{PatchError, comment_only, typo_only};
 use crate::domain::{Criticality, FileStatus};
 use crate::policy::paths::{Narrowing, Widening};
+use std::borrow::Cow;
 
-fn critical(because: impl Into<String>) -> Judged<Criticality> {
+fn critical(because: impl Into<Cow<'static, str>>) -> Judged<Criticality> {
     Judged {
         axis: Criticality::Critical,
         because: because.into(),
     }
 }
 
-fn non_critical(because: impl Into<String>) -> Judged<Criticality> {
+fn non_critical(because: impl Into<Cow<'static, str>>) -> Judged<Criticality> {
     Judged {
         axis: Criticality::NonCritical,
         because: because.into(),

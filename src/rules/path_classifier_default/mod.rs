@@ -13,11 +13,17 @@ use crate::domain::{Axes, Facts, FileChange, Known};
 use crate::policy::Policy;
 use crate::policy::globs::PathForms;
 use crate::policy::paths::{Listed, Narrowing, PathPolicy, Widening};
+use std::borrow::Cow;
 
 pub(super) const RULE: Rule = Rule {
     id: "path_classifier_default",
     run,
 };
+
+/// From so many files on threads are worth their start.
+const SHARED_FROM: usize = 512;
+/// So many, whatever the machine has: the outcome is the same.
+const THREADS: usize = 4;
 
 fn run(facts: &Facts, policy: &Policy) -> Outcome {
     let files = match &facts.files {
@@ -28,8 +34,7 @@ fn run(facts: &Facts, policy: &Policy) -> Outcome {
     if files.is_empty() {
         return Finding::abstain_because("no files").into(); // `empty_pr` votes D
     }
-    let mut reader = Reader::new(&policy.paths);
-    let rows: Vec<FileRow> = files.iter().map(|file| reader.row(file)).collect();
+    let rows = rows(files, &policy.paths);
     let axes = rows
         .iter()
         .fold(Axes::LOWEST, |axes, row| axes.or(row.axes));
@@ -42,10 +47,39 @@ fn run(facts: &Facts, policy: &Policy) -> Outcome {
     }
 }
 
+/// One row a file, in order. A change of very many files is shared among threads; what is parsed with a grammar is
+/// left to one of them, because its budget is spent in the order of the files.
+fn rows(files: &[FileChange], paths: &PathPolicy) -> Vec<FileRow> {
+    let mut reader = Reader::new(paths);
+    if files.len() < SHARED_FROM {
+        return files.iter().map(|file| reader.row(file)).collect();
+    }
+    let parsed = |file: &FileChange| file.base_content.is_some() || file.head_content.is_some();
+    let part = |files: &[FileChange]| -> Vec<Option<FileRow>> {
+        let mut reader = Reader::new(paths);
+        let row = |file| (!parsed(file)).then(|| reader.row(file));
+        files.iter().map(row).collect()
+    };
+    let parts: Vec<_> = std::thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(THREADS));
+        let threads: Vec<_> = parts
+            .map(|files| scope.spawn(move || part(files)))
+            .collect();
+        // A panic goes on as it would without threads: the rule votes D.
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined
+            .map(|rows| rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let rows = parts.into_iter().flatten().zip(files);
+    rows.map(|(row, file)| row.unwrap_or_else(|| reader.row(file)))
+        .collect()
+}
+
 /// One axis of one file and what decided it.
 struct Judged<T> {
     axis: T,
-    because: String,
+    because: Cow<'static, str>,
 }
 
 /// Judges files one after the other, with buffers that are reused.
@@ -55,6 +89,8 @@ struct Reader<'p> {
     matches: Vec<usize>,
     /// The added lines of the present file.
     added: String,
+    /// Is none of them a secret or reaches people? Asked once for both, which almost always is the end of it.
+    added_is_plain: bool,
     /// Its changed lines, where a list asks for them.
     changed: String,
 }
@@ -106,6 +142,7 @@ impl<'p> Reader<'p> {
             budget: Budget::default(),
             matches: Vec::new(),
             added: String::new(),
+            added_is_plain: true,
             changed: String::new(),
         }
     }
@@ -124,6 +161,7 @@ impl<'p> Reader<'p> {
                 patch.push_changed(&mut self.changed);
             }
         }
+        self.added_is_plain = !self.paths.speaks_against(&self.added);
         let cr = self.criticality(&subject);
         let ir = self.reversibility(&subject, cr.axis);
         FileRow {
@@ -132,7 +170,10 @@ impl<'p> Reader<'p> {
                 .previous_path
                 .as_deref()
                 .map(|path| one_line(path).into_owned()),
-            status: one_line(file.status.as_str()).into_owned(),
+            status: match file.status.known() {
+                Some(word) => Cow::Borrowed(word),
+                None => Cow::Owned(one_line(file.status.as_str()).into_owned()),
+            },
             axes: Axes {
                 ir: ir.axis,
                 cr: cr.axis,

@@ -4,6 +4,7 @@ use super::{Judged, Reader, Subject};
 use crate::domain::{Criticality, FileStatus, Reversibility};
 use crate::policy::paths::{Narrowing, Widening};
 use crate::rules::one_line;
+use std::borrow::Cow;
 
 /// What the row of a file says that nothing speaks against.
 pub(super) const REVERTABLE: &str = "revertable file edit";
@@ -17,8 +18,9 @@ impl Reader<'_> {
         let because = by_status(subject)
             .or_else(|| by_list(subject))
             .or_else(|| by_new_skill(subject))
+            .map(Cow::Owned)
             .or_else(|| by_missing_diff(subject))
-            .or_else(|| self.by_changed_lines(subject, cr));
+            .or_else(|| self.by_changed_lines(subject, cr).map(Cow::Owned));
         match because {
             Some(because) => Judged {
                 axis: Reversibility::Irreversible,
@@ -26,13 +28,14 @@ impl Reader<'_> {
             },
             None => Judged {
                 axis: Reversibility::Reversible,
-                because: REVERTABLE.to_owned(),
+                because: REVERTABLE.into(),
             },
         }
     }
 
     fn by_changed_lines(&self, subject: &Subject<'_>, cr: Criticality) -> Option<String> {
-        if let Some(label) = self.paths.secrets.first_match(&self.added) {
+        let added = if self.added_is_plain { "" } else { &self.added };
+        if let Some(label) = self.paths.secrets.first_match(added) {
             return Some(format!("an added line looks like a secret: {label}"));
         }
         if subject.widened(Widening::BotSource).is_some()
@@ -46,7 +49,7 @@ impl Reader<'_> {
             Criticality::Critical => self
                 .paths
                 .outbound
-                .first_match(&self.added)
+                .first_match(added)
                 .map(|label| format!("an added line {label}")),
         }
     }
@@ -84,13 +87,13 @@ fn by_new_skill(subject: &Subject<'_>) -> Option<String> {
 }
 
 /// Content patterns apply to every file (secrets, at least), so a diff that was not seen is doubt.
-fn by_missing_diff(subject: &Subject<'_>) -> Option<String> {
+fn by_missing_diff(subject: &Subject<'_>) -> Option<Cow<'static, str>> {
     if subject.is_submodule_pin() {
-        return Some("submodule pin: its content is not shown".to_owned());
+        return Some(Cow::Borrowed("submodule pin: its content is not shown"));
     }
     let error = subject.patch.as_ref().err()?;
     let nothing_counted = subject.file.additions == 0 && subject.file.deletions == 0;
     let no_patch = subject.file.patch.as_deref().is_none_or(str::is_empty);
     let media = subject.narrowed(Narrowing::SafeWithoutDiff).is_some();
-    (!(media && no_patch && nothing_counted)).then(|| error.to_string())
+    (!(media && no_patch && nothing_counted)).then(|| Cow::Borrowed(error.as_str()))
 }

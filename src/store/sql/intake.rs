@@ -84,7 +84,7 @@ async fn register(
     conn: &mut AnyConnection,
     delivery: &NewDelivery,
 ) -> Result<Accepted, StoreError> {
-    let digest = hex(&delivery.body_sha256);
+    let digest = hex::encode(delivery.body_sha256);
     let inserted = sqlx::query(
         "INSERT INTO delivery (id, event, action, body_sha256, received_at)
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING",
@@ -222,15 +222,6 @@ fn no_letter(id: &str) -> StoreError {
     StoreError::Missing {
         what: format!("dead letter `{id}`"),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Ids of deliveries, as they stand in a row of their own.

@@ -126,5 +126,23 @@ pub(super) async fn prune(conn: &mut AnyConnection, before: Timestamp) -> Result
     )
     .execute(&mut *conn)
     .await?;
+    // A button counts for the head that is the head; an edit, for an Issue that is open or whose approval is in force.
+    sqlx::query(
+        "DELETE FROM press WHERE at < $1 AND NOT EXISTS (
+             SELECT 1 FROM pull_state AS p WHERE press.external_id LIKE '%' || p.head_sha)",
+    )
+    .bind(before.millis())
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query(
+        "DELETE FROM comment_edit WHERE updated_at < $1 AND NOT EXISTS (
+             SELECT 1 FROM issue_pull AS i
+             JOIN pull_state AS p ON p.repo_id = i.pull_repo_id AND p.number = i.pull_number
+             WHERE i.issue_repo_id = comment_edit.repo_id AND i.issue_number = comment_edit.issue
+               AND p.issue_open = 1)",
+    )
+    .bind(before.millis())
+    .execute(&mut *conn)
+    .await?;
     Ok(gone.rows_affected())
 }
