@@ -18,7 +18,7 @@ use crate::store::{
     Store, StoreError,
     sqlite::{SqliteOptions, SqliteStore},
 };
-use crate::worker::{AuditWriter, Bench, FaultPoint, WriteBudget};
+use crate::worker::{AuditWriter, Bench, FaultPoint, TickMetrics, WriteBudget};
 use secrecy::{ExposeSecret, SecretSlice};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -152,6 +152,7 @@ impl App {
             web_base: web_base(&server.github_url),
             inboxes: Mutex::default(),
             writes: WriteBudget::new(server.limits.writes_per_hour),
+            tick_metrics: TickMetrics::new(&server.audit_dir),
             fault_point,
         });
         let state = ServerState {

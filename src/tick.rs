@@ -17,6 +17,9 @@ use tokio::sync::watch;
 /// Open pull requests without a current check-run are looked for this often, and at start.
 const MISSED: Duration = Duration::from_hours(1);
 
+/// Where the store keeps when the last tick ended.
+pub const LAST: &str = "last_tick";
+
 /// The open D Issues of one repository.
 struct Asked<'a> {
     inbox: RepoRef,
@@ -36,6 +39,13 @@ pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
         }
         if let Err(error) = sweep_inbox(&bench).await {
             tracing::warn!(%error, "the sweep of the inbox failed; the next one makes up for it");
+        }
+        if let Err(error) = promote(&bench).await {
+            tracing::warn!(%error, "agents whose time is over were not promoted; the next tick makes up for it");
+        }
+        let at = bench.clock.now().to_string();
+        if let Err(error) = bench.store.set_meta(LAST, &at).await {
+            tracing::warn!(%error, "the end of the tick could not be noted");
         }
         let tick = bench.policy.borrow().tick;
         tokio::select! {
@@ -115,6 +125,14 @@ pub async fn sweep_inbox(bench: &Bench) -> Result<(), WorkError> {
         }
     }
     Ok(())
+}
+
+/// Promotes the agent identities whose burn-in is over.
+///
+/// # Errors
+/// The audit log or the store.
+pub async fn promote(bench: &Bench) -> Result<(), WorkError> {
+    bench.promote().await
 }
 
 /// An Issue that no list shows.

@@ -6,6 +6,7 @@
 
 mod answers;
 mod audit_writer;
+mod burn_in;
 mod carry_out;
 mod inbox_repo;
 mod lookup;
@@ -17,6 +18,7 @@ mod write_budget;
 
 pub(crate) use answers::shown;
 pub use audit_writer::AuditWriter;
+pub use burn_in::TickMetrics;
 pub use write_budget::WriteBudget;
 
 use crate::clock::Clock;
@@ -64,6 +66,8 @@ pub struct Bench {
     pub inboxes: Mutex<HashMap<RepoName, RepoRef>>,
     /// What was written lately, to be governed.
     pub writes: WriteBudget,
+    /// Where the agents' clocks are shown.
+    pub tick_metrics: TickMetrics,
     /// Called between any two steps.
     pub fault_point: FaultPoint,
 }

@@ -86,6 +86,7 @@ impl Bench {
         }
         let facts = self.facts(claim, &repo, &pull, head_since).await?;
         self.at("facts-read");
+        self.met(&facts).await;
         let (facts, verdict) = judge(facts, Arc::clone(&policy)).await?;
         let mut plan = self
             .plan(
@@ -100,6 +101,7 @@ impl Bench {
             )
             .await?;
         plan.state_after.head_since = head_since;
+        self.note_rejection(&plan, &facts).await;
         let took = self.clock.now().since(started);
         self.metrics.evaluated(verdict.quadrant(), took);
         tracing::info!(

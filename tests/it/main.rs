@@ -22,6 +22,7 @@ mod audit_cli;
 mod bad_days;
 mod bad_machine;
 mod bad_meanwhile;
+mod burn_in;
 mod burst;
 mod classifier;
 mod classifier_reports;
