@@ -46,6 +46,7 @@ pub fn payload(bytes: &[u8]) {
         own_app: AppId(1),
         supervision: Arc::new(|_| Standing {
             supervised: true,
+            watched: true,
             inbox: true,
         }),
     };

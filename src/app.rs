@@ -301,6 +301,7 @@ fn context(secrets: &Secrets, policy: watch::Receiver<Arc<Policy>>) -> Context {
             let policy = policy.borrow();
             Standing {
                 supervised: policy.is_gated(&repo.name),
+                watched: policy.is_watched(&repo.name),
                 inbox: policy.inbox.repository == repo.name,
             }
         }),

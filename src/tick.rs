@@ -8,7 +8,7 @@ use crate::domain::{
 };
 use crate::github::{ApiError, IssueView};
 use crate::plan::labels;
-use crate::worker::{Bench, WorkError, passive, shown};
+use crate::worker::{Bench, WorkError, after_merge, passive, shown};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +39,9 @@ pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
         }
         if let Err(error) = sweep_inbox(&bench).await {
             tracing::warn!(%error, "the sweep of the inbox failed; the next one makes up for it");
+        }
+        if let Err(error) = sweep_merged(&bench).await {
+            tracing::warn!(%error, "the sweep of merged commits failed; the next one makes up for it");
         }
         if let Err(error) = promote(&bench).await {
             tracing::warn!(%error, "agents whose time is over were not promoted; the next tick makes up for it");
@@ -122,6 +125,20 @@ pub async fn sweep_inbox(bench: &Bench) -> Result<(), WorkError> {
                 // Closed, gone, or its label was taken away.
                 None => one(bench, state, issue).await?,
             }
+        }
+    }
+    Ok(())
+}
+
+/// Puts to work every merged pull request whose commit's checks have not all been seen green: an event can be lost.
+///
+/// # Errors
+/// The store.
+pub async fn sweep_merged(bench: &Bench) -> Result<(), WorkError> {
+    let now = bench.clock.now();
+    for state in bench.store.watched_merges(now).await? {
+        if after_merge::due(&state, now) {
+            look_at(bench, &state, false).await?;
         }
     }
     Ok(())

@@ -4,7 +4,8 @@
 //! earlier work. The order of a plan's effects is the order in which they are carried out.
 
 use super::{
-    CheckRunId, CommentId, IssueKind, IssueNumber, MergeMethod, PullNumber, RepoRef, Sha, Timestamp,
+    CheckRunId, CommentId, IssueKind, IssueNumber, MergeMethod, PullNumber, RepoRef, RevertEffect,
+    Sha, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +73,8 @@ pub enum Effect {
         /// The head that was judged.
         expected_head: Sha,
     },
+    /// A pull request that takes a merged commit back is open; found by its branch before it is created.
+    OpenRevert(RevertEffect),
 }
 
 /// A merge to be made.
@@ -229,6 +232,11 @@ pub enum Outcome {
     Comment {
         /// Its id.
         id: CommentId,
+    },
+    /// The pull request is there, open or closed.
+    Pull {
+        /// Its number.
+        number: PullNumber,
     },
     /// What was judged is no more (another head, another base): look again, this plan is over.
     Stale {

@@ -9,6 +9,7 @@ mod ids;
 mod known;
 mod merge;
 mod quadrant;
+mod revert;
 mod state;
 mod text;
 mod time;
@@ -29,6 +30,7 @@ pub use ids::{
 pub use known::Known;
 pub use merge::{MergeMethod, StatusFact};
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
+pub use revert::{AfterMerge, Blob, Incident, RevertEffect, Reverting, Tree, TreeChange};
 pub use state::{
     Answered, Asked, Choice, CommentEdit, InboxMemory, IssueKind, IssueRef, Press, PullState,
     Witness,

@@ -35,6 +35,7 @@ pub(crate) fn issue(
         IssueKind::PendingOwner => "d",
         IssueKind::AuditB => "b",
         IssueKind::AuditC => "c",
+        IssueKind::PostMerge => "m",
     };
     format!(
         "{repo}/{number}/{letter}/{}/{}",

@@ -3,6 +3,7 @@
 //! Pure: "now", the nonce and the key are arguments. INVARIANT: a plan that would change nothing has no entry and no
 //! effect; every effect that shows a decision comes with the entry that justifies it, or follows one already written.
 
+mod after_merge;
 mod closed;
 mod deciding;
 mod evaluation;
@@ -12,6 +13,7 @@ mod passive;
 pub mod render;
 mod settle;
 
+pub use after_merge::{IncidentInput, REVERT_BRANCH, Undo, incident, incident_news};
 pub use closed::{ClosedInput, closed};
 pub use evaluation::{EvaluationInput, Issues, evaluation};
 pub use key::check_run as check_run_key;

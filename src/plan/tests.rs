@@ -255,6 +255,7 @@ fn words(plan: &Plan) -> Vec<String> {
             Effect::ClosePull { .. } => "close pull".into(),
             Effect::Merge(_) => "merge".into(),
             Effect::UpdateBranch { .. } => "update branch".into(),
+            Effect::OpenRevert(_) => "revert".into(),
         })
         .collect()
 }

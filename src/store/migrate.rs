@@ -9,6 +9,7 @@ use sqlx::AnyConnection;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_answers.sql"),
+    include_str!("migrations/0003_after_merge.sql"),
 ];
 
 /// Brings the schema to the newest version. The caller holds whatever keeps other programs out.

@@ -117,6 +117,15 @@ pub trait Store: Send + Sync + 'static {
     /// The pull requests with an Issue of ours that is open, or that ended with an approval still in force.
     async fn open_issues(&self) -> Result<Vec<PullState>, StoreError>;
 
+    /// The pull request whose merge made this commit, if it is or was watched.
+    async fn pull_merged_as(
+        &self,
+        repo: RepoId,
+        commit: &Sha,
+    ) -> Result<Option<PullState>, StoreError>;
+    /// The merged pull requests whose commit is to be looked at by the clock.
+    async fn watched_merges(&self, now: Timestamp) -> Result<Vec<PullState>, StoreError>;
+
     // Installations, repositories, owners.
 
     /// Remembers the state of an installation; an active one's waiting work is due again.

@@ -124,6 +124,7 @@ fn issue_outcome(outcome: &Outcome) -> render::IssueOutcome {
         Outcome::Done
         | Outcome::CheckRun { .. }
         | Outcome::Comment { .. }
+        | Outcome::Pull { .. }
         | Outcome::Stale { .. } => render::IssueOutcome::None,
     }
 }

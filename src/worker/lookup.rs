@@ -31,6 +31,18 @@ impl Bench {
         Ok(Done::nothing())
     }
 
+    /// A commit whose checks said something: of those that merges made, the pull request is looked at. No call.
+    pub(super) async fn pull_of_commit(
+        &self,
+        repo: &RepoRef,
+        sha: &Sha,
+    ) -> Result<Done, WorkError> {
+        if let Some(pull) = self.store.pull_merged_as(repo.id, sha).await? {
+            self.look_again(repo, pull.number, false).await?;
+        }
+        Ok(Done::nothing())
+    }
+
     /// An Issue: ours asks about a pull request, others are none of our business.
     pub(super) async fn pull_of_issue(
         &self,
@@ -120,7 +132,7 @@ impl Bench {
         Ok(Done::nothing())
     }
 
-    async fn look_again(
+    pub(super) async fn look_again(
         &self,
         repo: &RepoRef,
         number: PullNumber,

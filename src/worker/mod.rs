@@ -4,6 +4,7 @@
 //! acknowledged (`Store::finish`) only when everything that it asked for is true on GitHub or is kept in the
 //! store to be retried.
 
+pub(crate) mod after_merge;
 mod answers;
 mod audit_writer;
 mod burn_in;
@@ -215,6 +216,9 @@ impl Bench {
                 head_sha,
                 head_ref,
             } => self.merge_group(claim, repo, head_sha, head_ref).await,
+            Subject::Commit { repo, sha } => {
+                self.pull_of_commit(&self.present(repo).await?, sha).await
+            }
         }
     }
 

@@ -5,7 +5,9 @@
 use super::answers::{Heard, Question};
 use super::{Bench, Done, WorkError, passive, retry};
 use crate::diff;
-use crate::domain::{Facts, Known, PullNumber, PullState, Quadrant, RepoRef, Timestamp};
+use crate::domain::{
+    AfterMerge, Facts, InboxMemory, Known, PullNumber, PullState, Quadrant, RepoRef, Timestamp,
+};
 use crate::github::{PullView, Seen, Wants};
 use crate::plan::{self, EvaluationInput, Issues, Plan, labels};
 use crate::policy::Policy;
@@ -200,14 +202,21 @@ impl Bench {
         prior: Option<&PullState>,
         policy: &Policy,
     ) -> Result<Done, WorkError> {
+        let watch = self.watch(pull, policy);
         let Some(prior) = prior else {
-            return Ok(Done::nothing());
+            let Some(watch) = watch else {
+                return Ok(Done::nothing());
+            };
+            let state = merged_unseen(repo, pull, watch, self.clock.now());
+            return self.after_merge(claim, repo, pull, state, policy).await;
         };
         if prior.closed {
-            return self.nothing_to_do(claim, prior.clone(), policy).await;
+            let mut state = prior.clone();
+            state.after_merge = state.after_merge.or(watch);
+            return self.after_merge(claim, repo, pull, state, policy).await;
         }
         let language = policy.inbox.language;
-        let plan = plan::closed(plan::ClosedInput {
+        let mut plan = plan::closed(plan::ClosedInput {
             prior,
             repo,
             merged: pull.merged,
@@ -217,8 +226,10 @@ impl Bench {
             delivery: claim.deliveries.first(),
             version: env!("CARGO_PKG_VERSION"),
         });
+        plan.state_after.after_merge = watch;
         if plan.is_empty() {
-            return self.nothing_to_do(claim, plan.state_after, policy).await;
+            let state = plan.state_after;
+            return self.after_merge(claim, repo, pull, state, policy).await;
         }
         self.save_and_carry_out(claim, plan, &Seen::nothing()).await
     }
@@ -329,6 +340,28 @@ impl Bench {
             state: Some(state),
             count,
         })
+    }
+}
+
+/// The state of a pull request that is met for the first time after its merge.
+fn merged_unseen(repo: &RepoRef, pull: &PullView, watch: AfterMerge, now: Timestamp) -> PullState {
+    PullState {
+        repo: repo.clone(),
+        number: pull.number,
+        head_sha: pull.head.sha.clone(),
+        head_since: now,
+        fingerprint: None,
+        quadrant: None,
+        decision: None,
+        witness: None,
+        check_run: None,
+        check_digest: None,
+        issue: None,
+        issue_refused: None,
+        answered: None,
+        inbox: InboxMemory::default(),
+        closed: true,
+        after_merge: Some(watch),
     }
 }
 

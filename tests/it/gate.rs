@@ -418,6 +418,7 @@ fn merged_commits_are_judged_and_reverted_only_where_proved() {
             sha: sha.clone(),
             parents: known(&case["parents"]),
             is_revert: known(&case["is_revert"]),
+            is_whole: case.get("is_whole").map_or(Known::Known(true), known),
         };
         let revert = match revert::judge(&outcome, &target, &policy) {
             Revert::NotNeeded => "not-needed".to_owned(),

@@ -50,6 +50,7 @@ impl Server {
         let supervision: Supervision = Arc::new(|repo| Standing {
             supervised: !matches!(repo.name.name(), "foreign" | "inbox"),
             inbox: repo.name.name() == "inbox",
+            watched: !matches!(repo.name.name(), "foreign" | "inbox"),
         });
         let (public, operators) = routers(ServerState {
             webhook_path: "/webhook".into(),

@@ -61,6 +61,10 @@ async fn what_is_looked_at() {
     let foreign = json!([{"number": 99, "base": {"repo": {"id": 1}}}]);
     let both = "pull/555/12 deep, pull/555/13 deep";
     let by_head = format!("{head} deep");
+    // Whether it is one that a merge made, the worker knows.
+    let commit = format!("commit/555/{}", "a".repeat(40));
+    let ended = |rest: &str| format!("{commit}, {rest}");
+    let (ended_both, ended_head) = (ended(both), ended(&by_head));
     let group = json!({"action": "checks_requested", "merge_group":
         {"head_sha": "b".repeat(40), "head_ref": "refs/heads/gh-readonly-queue/main/pr-12-x"}});
     let group_key = format!("group/555/{} deep", "b".repeat(40));
@@ -68,6 +72,7 @@ async fn what_is_looked_at() {
         payload(&json!({"action": action,
             "check_suite": {"head_sha": "a".repeat(40), "pull_requests": pulls}}))
     };
+    let status = |state: &str| payload(&json!({"state": state, "sha": "a".repeat(40)}));
     let issue = |action: &str| payload(&json!({"action": action, "issue": {"number": 31}}));
     let cases: Vec<(&str, Value, &str)> = vec![
         ("pull_request", pull_request("opened", &none), deep),
@@ -97,7 +102,7 @@ async fn what_is_looked_at() {
         (
             "check_run",
             check_run("completed", "classifier-judgment", 42, &pulls),
-            both,
+            &ended_both,
         ),
         (
             "check_run",
@@ -107,14 +112,19 @@ async fn what_is_looked_at() {
         (
             "check_run",
             check_run("completed", "classifier-judgment", 42, &json!(null)),
-            &by_head,
+            &ended_head,
         ),
         (
             "check_run",
             check_run("completed", "classifier-judgment", 42, &foreign),
-            &by_head,
+            &ended_head,
         ),
-        ("check_run", check_run("completed", "build", 42, &pulls), ""),
+        (
+            "check_run",
+            check_run("completed", "build", 42, &pulls),
+            &commit,
+        ),
+        ("check_run", check_run("created", "build", 42, &pulls), ""),
         (
             "check_run",
             check_run("completed", "classifier-judgment", own, &pulls),
@@ -138,8 +148,10 @@ async fn what_is_looked_at() {
         ("check_suite", suite("requested", &json!([])), ""),
         ("check_suite", suite("rerequested", &json!([])), &by_head),
         ("check_suite", suite("rerequested", &pulls), both),
-        ("check_suite", suite("completed", &pulls), ""),
+        ("check_suite", suite("completed", &pulls), &commit),
         ("status", payload(&json!({"state": "success"})), ""),
+        ("status", status("pending"), ""),
+        ("status", status("failure"), &commit),
         ("push", payload(&json!({"ref": "refs/heads/main"})), ""),
         (
             "issue_comment",

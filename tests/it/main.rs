@@ -14,6 +14,7 @@
     clippy::unchecked_time_subtraction
 )]
 
+mod after_merge;
 mod answers;
 mod answers_refused;
 mod architecture;

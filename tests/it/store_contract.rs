@@ -91,6 +91,7 @@ pub fn state(number: u64, head: char, issue: Option<u64>) -> PullState {
         answered: None,
         inbox: InboxMemory::default(),
         closed: false,
+        after_merge: None,
     }
 }
 

@@ -9,6 +9,7 @@ mod issue;
 mod label;
 mod limits;
 mod merge;
+mod revert;
 
 use super::call::Who;
 use super::read::OurRun;
@@ -92,6 +93,7 @@ impl GitHub {
                 number,
                 expected_head,
             } => self.update_branch(repo, *number, expected_head).await,
+            Effect::OpenRevert(wanted) => self.open_revert(wanted).await,
             Effect::ClosePull { repo, number } => refused_or(self.close_pull(repo, *number).await),
         }
     }

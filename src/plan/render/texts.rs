@@ -1,10 +1,13 @@
 //! The sentences, one struct, one value a language. `{name}` stands for a value; a test checks that both languages
 //! use the same ones.
 
+mod after_merge;
 mod en;
 mod ko;
 
 use crate::domain::{Choice, Criticality, IssueKind, Quadrant, Reversibility};
+
+pub(crate) use after_merge::AfterMergeTexts;
 
 pub use crate::policy::Language;
 
@@ -120,6 +123,8 @@ pub(crate) struct Texts {
     pub group_fails: &'static str,
     pub group_because: &'static str,
     pub group_members: &'static str,
+    // After the merge.
+    pub after_merge: AfterMergeTexts,
 }
 
 impl Texts {
@@ -155,6 +160,7 @@ impl Texts {
             IssueKind::PendingOwner => self.title_d,
             IssueKind::AuditB => self.title_b,
             IssueKind::AuditC => self.title_c,
+            IssueKind::PostMerge => self.after_merge.title,
         }
     }
 
@@ -163,6 +169,7 @@ impl Texts {
             IssueKind::PendingOwner => self.issue_intro_d,
             IssueKind::AuditB => self.issue_intro_b,
             IssueKind::AuditC => self.issue_intro_c,
+            IssueKind::PostMerge => self.after_merge.intro,
         }
     }
 }

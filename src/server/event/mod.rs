@@ -25,6 +25,8 @@ const JUDGMENT: &str = "classifier-judgment";
 pub struct Standing {
     /// Its pull requests are ours to classify.
     pub supervised: bool,
+    /// Its merged commits are looked at afterwards.
+    pub watched: bool,
     /// Our Issues stand there.
     pub inbox: bool,
 }
@@ -114,7 +116,7 @@ pub fn read(event: Event, body: &[u8], context: &Context) -> Result<Reading, Pay
     let payload: Payload = serde_json::from_slice(body)?;
     Ok(match event {
         Event::Other => Reading::Ignored(Ignored::UnknownEvent),
-        Event::Ping | Event::Status | Event::Push => Reading::Ignored(Ignored::NothingToDo),
+        Event::Ping | Event::Push => Reading::Ignored(Ignored::NothingToDo),
         Event::Installation | Event::InstallationRepositories => {
             installation(event, payload, context)
         }
@@ -122,6 +124,7 @@ pub fn read(event: Event, body: &[u8], context: &Context) -> Result<Reading, Pay
         Event::PullRequest
         | Event::CheckRun
         | Event::CheckSuite
+        | Event::Status
         | Event::IssueComment
         | Event::Issues
         | Event::MergeGroup => in_repository(event, payload, context),
@@ -139,7 +142,7 @@ fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
     let standing = (context.supervision)(&repo);
     let ours = match event {
         Event::Issues | Event::IssueComment => standing.supervised || standing.inbox,
-        _ => standing.supervised,
+        _ => standing.supervised || standing.watched,
     };
     if !ours {
         return Reading::Ignored(Ignored::Unsupervised);
@@ -147,7 +150,13 @@ fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
     let mut notes = vec![Note::RepoSeen(repo.clone())];
     notes.extend(pressed(event, &payload, context.own_app));
     notes.extend(comment_edited(event, &payload, &repo));
-    match triggers(event, &payload, &repo, context.own_app) {
+    let only_watched = standing.watched && !standing.supervised && !standing.inbox;
+    let found = if only_watched {
+        some(after_merge(event, &payload, &repo, context.own_app))
+    } else {
+        triggers(event, &payload, &repo, context.own_app)
+    };
+    match found {
         Ok(triggers) => Reading::Work {
             action: payload.action,
             triggers,
@@ -166,7 +175,7 @@ fn triggers(
     own: AppId,
 ) -> Result<Vec<Trigger>, Ignored> {
     let action = payload.action.as_deref().unwrap_or_default();
-    let found = match (event, action) {
+    let mut found = match (event, action) {
         (Event::PullRequest, "opened" | "reopened" | "synchronize") => {
             pull(payload, repo).map(|subject| Trigger {
                 subject,
@@ -206,11 +215,47 @@ fn triggers(
         (Event::MergeGroup, "checks_requested") => looks(merge_group(payload, repo), true),
         _ => Vec::new(),
     };
+    for trigger in after_merge(event, payload, repo, own) {
+        if !found.contains(&trigger) {
+            found.push(trigger);
+        }
+    }
+    some(found)
+}
+
+fn some(found: Vec<Trigger>) -> Result<Vec<Trigger>, Ignored> {
     if found.is_empty() {
         Err(Ignored::NothingToDo)
     } else {
         Ok(found)
     }
+}
+
+/// What may tell of a merge, and of the checks of a merged commit. Whether a commit is one, the worker knows.
+fn after_merge(event: Event, payload: &Payload, repo: &RepoRef, own: AppId) -> Vec<Trigger> {
+    let action = payload.action.as_deref().unwrap_or_default();
+    let commit = match (event, action) {
+        (Event::PullRequest, "closed") => return looks(pull(payload, repo), false),
+        (Event::CheckRun, "completed") if !is_own(payload, own) => payload
+            .check_run
+            .as_ref()
+            .and_then(|run| run.head_sha.as_deref()),
+        (Event::CheckSuite, "completed") => payload
+            .check_suite
+            .as_ref()
+            .filter(|suite| suite.app.as_ref().and_then(|app| app.id) != Some(own.0))
+            .and_then(|suite| suite.head_sha.as_deref()),
+        (Event::Status, _) if payload.state.as_deref() != Some("pending") => payload.sha.as_deref(),
+        _ => None,
+    };
+    let commit = commit.and_then(|text| text.parse().ok());
+    looks(
+        commit.map(|sha| Subject::Commit {
+            repo: repo.clone(),
+            sha,
+        }),
+        false,
+    )
 }
 
 /// A button of a check-run of ours: nothing but this payload tells who pressed it.

@@ -25,6 +25,10 @@ pub(super) struct Payload {
     pub comment: Option<Comment>,
     pub requested_action: Option<RequestedAction>,
     pub merge_group: Option<MergeGroup>,
+    /// The commit of a `status` event.
+    pub sha: Option<String>,
+    /// What a `status` event says.
+    pub state: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -98,6 +102,7 @@ pub(super) struct CheckRun {
 #[serde(default)]
 pub(super) struct CheckSuite {
     pub head_sha: Option<String>,
+    pub app: Option<App>,
     pub pull_requests: Option<Vec<PullRequest>>,
 }
 

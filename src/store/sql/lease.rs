@@ -159,7 +159,8 @@ async fn state_of(
         | Subject::Issue { .. }
         | Subject::Repo { .. }
         | Subject::Installation { .. }
-        | Subject::MergeGroup { .. } => Ok(None),
+        | Subject::MergeGroup { .. }
+        | Subject::Commit { .. } => Ok(None),
     }
 }
 

@@ -182,6 +182,19 @@ impl<B: Backend> Store for SqlStore<B> {
         read!(self, c => pulls::with_open_issue(c))
     }
 
+    async fn pull_merged_as(
+        &self,
+        repo: RepoId,
+        commit: &Sha,
+    ) -> Result<Option<PullState>, StoreError> {
+        let commit = commit.clone();
+        read!(self, c => pulls::merged_as(c, repo, &commit))
+    }
+
+    async fn watched_merges(&self, now: Timestamp) -> Result<Vec<PullState>, StoreError> {
+        read!(self, c => pulls::watched(c, now))
+    }
+
     async fn presses(&self, external_id: &str) -> Result<Vec<Press>, StoreError> {
         let external_id = external_id.to_owned();
         read!(self, c => signals::presses(c, &external_id))

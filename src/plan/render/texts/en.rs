@@ -1,6 +1,6 @@
 //! English.
 
-use super::{ButtonTexts, StateTexts, Texts};
+use super::{ButtonTexts, StateTexts, Texts, after_merge};
 
 pub(super) static TEXTS: Texts = Texts {
     reversible: "reversible",
@@ -112,4 +112,5 @@ pub(super) static TEXTS: Texts = Texts {
     group_fails: "The group may not merge",
     group_because: "**Why:** {reason}",
     group_members: "Pull requests of the group that were looked at: {members}",
+    after_merge: after_merge::EN,
 };

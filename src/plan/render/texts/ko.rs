@@ -1,6 +1,6 @@
 //! Korean.
 
-use super::{ButtonTexts, StateTexts, Texts};
+use super::{ButtonTexts, StateTexts, Texts, after_merge};
 
 pub(super) static TEXTS: Texts = Texts {
     reversible: "가역",
@@ -112,4 +112,5 @@ pub(super) static TEXTS: Texts = Texts {
     group_fails: "그룹을 머지할 수 없음",
     group_because: "**이유:** {reason}",
     group_members: "확인한 그룹의 PR: {members}",
+    after_merge: after_merge::KO,
 };

@@ -55,6 +55,21 @@ impl FakeGitHub {
         })
     }
 
+    /// The newest pull request from a branch of the repository itself.
+    #[track_caller]
+    pub fn pull_from(&self, repo: &str, branch: &str) -> Option<u64> {
+        self.in_repo(repo, |world, id| {
+            let from = |pull: &crate::model::pull::Pull| {
+                pull.head_repo == HeadRepo::Same && pull.head_ref == branch
+            };
+            let issues = world.repo(id)?.issues.values();
+            Ok(issues
+                .filter(|issue| issue.pull.as_ref().is_some_and(from))
+                .map(|issue| issue.number)
+                .next_back())
+        })
+    }
+
     /// A push by the author: one more commit, and the files as they are listed from now on. Answers the head.
     #[track_caller]
     pub fn push(&self, repo: &str, number: u64, message: &str, files: &[FileSpec]) -> String {

@@ -142,6 +142,7 @@ pub(crate) static ROUTES: &[Route] = &[
     route("GET", "/repos/{owner}/{repo}/git/commits/{commit_sha}", CONTENTS, git::show_commit),
     route("POST", "/repos/{owner}/{repo}/git/commits", CONTENTS_W, git::create_commit),
     route("POST", "/repos/{owner}/{repo}/git/trees", CONTENTS_W, git::create_tree),
+    route("GET", "/repos/{owner}/{repo}/git/trees/{tree_sha}", CONTENTS, git::show_tree),
     route("GET", "/search/issues", ANY, issues::search),
 ];
 

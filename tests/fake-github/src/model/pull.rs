@@ -18,6 +18,8 @@ pub(crate) struct Pull {
     pub(crate) merged_at: Option<Time>,
     pub(crate) merged_by: Option<u64>,
     pub(crate) merge_commit: Option<String>,
+    /// What a rebase put on the base, oldest first.
+    pub(crate) rebased: Vec<String>,
     /// `None` while GitHub has not computed it.
     pub(crate) mergeable: Option<bool>,
     /// Lies about the counts.
@@ -267,6 +269,7 @@ impl World {
                 merged_at: None,
                 merged_by: None,
                 merge_commit: None,
+                rebased: Vec::new(),
                 mergeable: Some(true),
                 changed_files: None,
                 commit_count: None,
@@ -318,6 +321,7 @@ impl World {
                 merged_at: None,
                 merged_by: None,
                 merge_commit: None,
+                rebased: Vec::new(),
                 mergeable: Some(true),
                 changed_files: None,
                 commit_count: None,
