@@ -4,11 +4,12 @@
 //! the chain (`verify` does).
 
 use super::lines::Lines;
+use super::segments::ACTIVE_FILE;
 use crate::domain::{Quadrant, RepoName, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// One entry as read.
@@ -62,6 +63,34 @@ pub struct Record {
     /// The line as it stands in the file.
     #[serde(skip)]
     pub line: String,
+}
+
+/// Bytes from the end of the log that are looked through for its newest entries.
+const TAIL: u64 = 256 * 1024;
+
+/// The newest entries of the file that is written to, oldest of them first; at most `count`, and fewer when they are
+/// very long. What is no entry is left out: `verify` is for that.
+///
+/// # Errors
+/// The file is there and cannot be read.
+pub fn newest(dir: &Path, count: usize) -> io::Result<Vec<Record>> {
+    let mut file = match File::open(dir.join(ACTIVE_FILE)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let from = file.metadata()?.len().saturating_sub(TAIL);
+    file.seek(io::SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    let mut records: Vec<Record> = bytes
+        .split(|byte| *byte == b'\n')
+        .rev()
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .take(count)
+        .collect();
+    records.reverse();
+    Ok(records)
 }
 
 impl Record {

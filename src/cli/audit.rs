@@ -223,7 +223,7 @@ fn detail(record: &Record) -> String {
 }
 
 /// One entry on one line.
-fn line(record: &Record) -> String {
+pub(super) fn line(record: &Record) -> String {
     let who = record.actor.as_ref().or(record.author.as_ref());
     let what = match (&record.answer, &record.reasoning) {
         (Some(answer), _) => Some(answer),

@@ -34,6 +34,19 @@ pub(in crate::store) async fn migrate(conn: &mut AnyConnection) -> Result<(), St
     Ok(())
 }
 
+/// Is the schema the one this program knows? Changes nothing.
+pub(in crate::store) async fn check(conn: &mut AnyConnection) -> Result<(), StoreError> {
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let (found,): (Option<i64>,) = sqlx::query_as("SELECT MAX(version) FROM schema_version")
+        .fetch_one(&mut *conn)
+        .await?;
+    match found.unwrap_or(0) {
+        found if found > known => Err(StoreError::NewerSchema { found, known }),
+        found if found < known => Err(StoreError::OlderSchema { found, known }),
+        _ => Ok(()),
+    }
+}
+
 async fn apply(
     conn: &mut AnyConnection,
     version: i64,

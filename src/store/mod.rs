@@ -13,7 +13,7 @@ mod types;
 pub use error::StoreError;
 pub use types::{
     Accepted, Claim, DeadLetter, DeliveryRow, DeliveryStatus, EffectStatus, Finish,
-    InstallationStatus, NewDelivery, NewPlan, Note, PlannedEffect, StoredPlan,
+    InstallationRow, InstallationStatus, NewDelivery, NewPlan, Note, PlannedEffect, StoredPlan,
 };
 
 use crate::domain::{
@@ -136,6 +136,8 @@ pub trait Store: Send + Sync + 'static {
     ) -> Result<(), StoreError>;
     /// The state of an installation; active when never heard of.
     async fn installation(&self, id: InstallationId) -> Result<InstallationStatus, StoreError>;
+    /// Every installation that was heard of, with the number of its repositories that were seen.
+    async fn installations(&self) -> Result<Vec<InstallationRow>, StoreError>;
     /// Remembers the name of the moment.
     async fn repo_seen(&self, repo: &RepoRef) -> Result<(), StoreError>;
     /// The name last seen.

@@ -19,6 +19,7 @@ mod write_budget;
 
 pub(crate) use answers::shown;
 pub use audit_writer::AuditWriter;
+pub(crate) use burn_in::META as BURN_IN;
 pub use burn_in::TickMetrics;
 pub use write_budget::WriteBudget;
 

@@ -58,6 +58,7 @@ mod model;
 mod plan;
 mod plan_passive;
 mod reports_e2e;
+mod status;
 mod store_contract;
 mod store_sqlite;
 mod sweep;

@@ -8,8 +8,8 @@ use crate::domain::{
     RepoId, RepoRef, Sha, Timestamp, Trigger, Witness,
 };
 use crate::store::{
-    Accepted, Claim, DeadLetter, DeliveryRow, Finish, InstallationStatus, NewDelivery, NewPlan,
-    Store, StoreError,
+    Accepted, Claim, DeadLetter, DeliveryRow, Finish, InstallationRow, InstallationStatus,
+    NewDelivery, NewPlan, Store, StoreError,
 };
 use std::{collections::BTreeMap, time::Duration};
 use tokio::sync::watch;
@@ -220,6 +220,10 @@ impl<B: Backend> Store for SqlStore<B> {
 
     async fn installation(&self, id: InstallationId) -> Result<InstallationStatus, StoreError> {
         read!(self, c => registry::installation(c, id))
+    }
+
+    async fn installations(&self) -> Result<Vec<InstallationRow>, StoreError> {
+        read!(self, c => registry::installations(c))
     }
 
     async fn repo_seen(&self, repo: &RepoRef) -> Result<(), StoreError> {
