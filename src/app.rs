@@ -301,7 +301,8 @@ fn context(secrets: &Secrets, policy: watch::Receiver<Arc<Policy>>) -> Context {
             let policy = policy.borrow();
             Standing {
                 supervised: policy.is_gated(&repo.name),
-                watched: policy.is_watched(&repo.name),
+                watched: policy.is_watched(&repo.name)
+                    && !policy.ci_of(&repo.name).required_checks.is_empty(),
                 inbox: policy.inbox.repository == repo.name,
             }
         }),

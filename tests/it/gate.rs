@@ -1,7 +1,7 @@
 //! The merge gate against its case files, and the promises that hold for every input.
 
 use super::classifier::{facts_with, policy};
-use quadgate::domain::{Facts, Known, Quadrant, Timestamp};
+use quadgate::domain::{Blob, Facts, Known, Quadrant, Timestamp, Tree};
 use quadgate::gate::burn_in::BurnIn;
 use quadgate::gate::merge::{self, Answer, Hold, MergeStep, Next};
 use quadgate::gate::revalidation::{self, BaseRun, MergedCommit, Revalidation};
@@ -15,6 +15,7 @@ const CONDITIONS: &str = include_str!("data/gate/conditions.json");
 const STEPS: &str = include_str!("data/gate/merge.json");
 const BURN_IN: &str = include_str!("data/gate/burn_in.json");
 const REVALIDATION: &str = include_str!("data/gate/revalidation.json");
+const UNDO: &str = include_str!("data/gate/undo.json");
 const DOCS: &str = include_str!("../../docs/merge-gate.md");
 
 const HEAD: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -433,6 +434,76 @@ fn merged_commits_are_judged_and_reverted_only_where_proved() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `"1"` is a plain file with this object, `"100755 1"` one of another mode.
+fn tree(value: &Value) -> Tree {
+    let blob = |text: &str| {
+        let (mode, digit) = text.split_once(' ').unwrap_or(("100644", text));
+        Blob {
+            mode: mode.to_owned(),
+            sha: digit.repeat(40).parse().expect("a digit"),
+        }
+    };
+    let files = value.as_object().expect("a tree").iter();
+    files
+        .map(|(path, text)| (path.clone(), blob(text.as_str().expect("text"))))
+        .collect()
+}
+
+#[test]
+fn a_revert_puts_back_what_nobody_touched_since() {
+    for case in cases(UNDO) {
+        let id = &case["id"];
+        let (parent, merged, tip) = (
+            tree(&case["parent"]),
+            tree(&case["merged"]),
+            tree(&case["tip"]),
+        );
+        match revert::undo(&parent, &merged, &tip) {
+            Ok(changes) => {
+                let mut found = json!({});
+                for change in &changes {
+                    found[&change.path] = match &change.to {
+                        None => Value::Null,
+                        Some(blob) if blob.mode == "100644" => json!(blob.sha.as_str()[..1]),
+                        Some(blob) => json!(format!("{} {}", blob.mode, &blob.sha.as_str()[..1])),
+                    };
+                }
+                let mut wanted = case["expect"].clone();
+                for value in wanted
+                    .as_object_mut()
+                    .into_iter()
+                    .flat_map(|all| all.values_mut())
+                {
+                    if let Some(plain) =
+                        value.as_str().and_then(|text| text.strip_prefix("100644 "))
+                    {
+                        *value = json!(plain);
+                    }
+                }
+                assert_eq!(found, wanted, "{id}");
+                // Applied to the commit itself, it gives the parent.
+                let mut back = merged.clone();
+                for change in changes {
+                    match change.to {
+                        Some(blob) => drop(back.insert(change.path, blob)),
+                        None => drop(back.remove(&change.path)),
+                    }
+                }
+                assert_eq!(back, parent, "{id}");
+            }
+            Err(why) => assert_eq!(json!(why), case["error"], "{id}"),
+        }
+    }
+    let many: Tree = (0..=revert::MOST_PATHS)
+        .map(|n| (format!("f{n}"), tree(&json!({"x": "1"}))["x"].clone()))
+        .collect();
+    let why = revert::undo(&Tree::new(), &many, &many);
+    assert_eq!(
+        why,
+        Err("the commit touches more than 300 files".to_owned())
+    );
 }
 
 /// Overlays, each of which may or may not touch what a merge rests on.

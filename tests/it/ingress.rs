@@ -48,9 +48,9 @@ impl Server {
         let store: Arc<dyn Store> = Arc::new(store);
         let metrics = Arc::new(Metrics::new().unwrap());
         let supervision: Supervision = Arc::new(|repo| Standing {
-            supervised: !matches!(repo.name.name(), "foreign" | "inbox"),
+            supervised: !matches!(repo.name.name(), "foreign" | "inbox" | "audited"),
             inbox: repo.name.name() == "inbox",
-            watched: !matches!(repo.name.name(), "foreign" | "inbox"),
+            watched: matches!(repo.name.name(), "watched" | "audited"),
         });
         let (public, operators) = routers(ServerState {
             webhook_path: "/webhook".into(),
@@ -266,7 +266,7 @@ async fn recorded_payloads_are_all_read() {
             _ => 204,
         };
         let named = example.payload["installation"]["id"].is_u64();
-        let in_repository = !matches!(example.event.as_str(), "ping" | "push" | "status");
+        let in_repository = !matches!(example.event.as_str(), "ping" | "push");
         let expect = if in_repository && !named {
             "no-installation"
         } else {

@@ -61,10 +61,6 @@ async fn what_is_looked_at() {
     let foreign = json!([{"number": 99, "base": {"repo": {"id": 1}}}]);
     let both = "pull/555/12 deep, pull/555/13 deep";
     let by_head = format!("{head} deep");
-    // Whether it is one that a merge made, the worker knows.
-    let commit = format!("commit/555/{}", "a".repeat(40));
-    let ended = |rest: &str| format!("{commit}, {rest}");
-    let (ended_both, ended_head) = (ended(both), ended(&by_head));
     let group = json!({"action": "checks_requested", "merge_group":
         {"head_sha": "b".repeat(40), "head_ref": "refs/heads/gh-readonly-queue/main/pr-12-x"}});
     let group_key = format!("group/555/{} deep", "b".repeat(40));
@@ -72,7 +68,6 @@ async fn what_is_looked_at() {
         payload(&json!({"action": action,
             "check_suite": {"head_sha": "a".repeat(40), "pull_requests": pulls}}))
     };
-    let status = |state: &str| payload(&json!({"state": state, "sha": "a".repeat(40)}));
     let issue = |action: &str| payload(&json!({"action": action, "issue": {"number": 31}}));
     let cases: Vec<(&str, Value, &str)> = vec![
         ("pull_request", pull_request("opened", &none), deep),
@@ -102,7 +97,7 @@ async fn what_is_looked_at() {
         (
             "check_run",
             check_run("completed", "classifier-judgment", 42, &pulls),
-            &ended_both,
+            both,
         ),
         (
             "check_run",
@@ -112,19 +107,14 @@ async fn what_is_looked_at() {
         (
             "check_run",
             check_run("completed", "classifier-judgment", 42, &json!(null)),
-            &ended_head,
+            &by_head,
         ),
         (
             "check_run",
             check_run("completed", "classifier-judgment", 42, &foreign),
-            &ended_head,
+            &by_head,
         ),
-        (
-            "check_run",
-            check_run("completed", "build", 42, &pulls),
-            &commit,
-        ),
-        ("check_run", check_run("created", "build", 42, &pulls), ""),
+        ("check_run", check_run("completed", "build", 42, &pulls), ""),
         (
             "check_run",
             check_run("completed", "classifier-judgment", own, &pulls),
@@ -148,10 +138,8 @@ async fn what_is_looked_at() {
         ("check_suite", suite("requested", &json!([])), ""),
         ("check_suite", suite("rerequested", &json!([])), &by_head),
         ("check_suite", suite("rerequested", &pulls), both),
-        ("check_suite", suite("completed", &pulls), &commit),
+        ("check_suite", suite("completed", &pulls), ""),
         ("status", payload(&json!({"state": "success"})), ""),
-        ("status", status("pending"), ""),
-        ("status", status("failure"), &commit),
         ("push", payload(&json!({"ref": "refs/heads/main"})), ""),
         (
             "issue_comment",
@@ -323,4 +311,56 @@ async fn ids_are_exact_above_53_bits() {
     server.deliver("pull_request", "d-1", &payload).await;
     let claims = server.claims().await;
     assert_eq!(claims[0].subject.key(), "pull/9007199254740993/12");
+}
+
+#[tokio::test]
+async fn where_merges_are_watched_the_ends_of_checks_are_looked_at() {
+    let own = OWN_APP.0;
+    let commit = format!("commit/555/{}", "a".repeat(40));
+    let in_repo = |name: &str, mut payload: Value| {
+        payload["repository"] = json!({"id": 555, "full_name": format!("octo-org/{name}")});
+        payload
+    };
+    let suite = |action: &str, app: u64| {
+        payload(&json!({"action": action, "check_suite": {
+            "head_sha": "a".repeat(40), "app": {"id": app}, "pull_requests": []}}))
+    };
+    let status = |state: &str| payload(&json!({"state": state, "sha": "a".repeat(40)}));
+    let run = |action, app| check_run(action, "build", app, &json!([]));
+    let none = json!({});
+    let cases = [
+        ("check_run", run("completed", 42), commit.as_str()),
+        ("check_run", run("created", 42), ""),
+        ("check_run", run("completed", own), ""),
+        ("check_suite", suite("completed", 42), &commit),
+        ("check_suite", suite("completed", own), ""),
+        ("check_suite", suite("requested", 42), ""),
+        ("status", status("failure"), &commit),
+        ("status", status("pending"), ""),
+        ("status", payload(&json!({"state": "failure"})), ""),
+        ("pull_request", pull_request("closed", &none), "pull/555/12"),
+    ];
+    for (event, payload, expected) in cases {
+        for repo in ["watched", "audited", "widgets"] {
+            let server = Server::start().await;
+            let payload = in_repo(repo, payload.clone());
+            server.deliver(event, "d-1", &payload).await;
+            let found: Vec<String> = server
+                .claims()
+                .await
+                .iter()
+                .map(|claim| claim.subject.key())
+                .collect();
+            let unheard = repo == "widgets" && event != "pull_request";
+            let expected = if unheard { "" } else { expected };
+            assert_eq!(found.join(", "), expected, "{repo} {event} {payload}");
+        }
+    }
+    // What is only watched is not judged.
+    let server = Server::start().await;
+    let opened = in_repo("audited", pull_request("opened", &none));
+    assert_eq!(
+        server.deliver("pull_request", "d-1", &opened).await.status,
+        204
+    );
 }

@@ -150,11 +150,11 @@ fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
     let mut notes = vec![Note::RepoSeen(repo.clone())];
     notes.extend(pressed(event, &payload, context.own_app));
     notes.extend(comment_edited(event, &payload, &repo));
-    let only_watched = standing.watched && !standing.supervised && !standing.inbox;
-    let found = if only_watched {
-        some(after_merge(event, &payload, &repo, context.own_app))
+    let about_issue = matches!(event, Event::Issues | Event::IssueComment);
+    let found = if standing.supervised || about_issue {
+        triggers(event, &payload, &repo, context.own_app, standing.watched)
     } else {
-        triggers(event, &payload, &repo, context.own_app)
+        some(after_merge(event, &payload, &repo, context.own_app))
     };
     match found {
         Ok(triggers) => Reading::Work {
@@ -173,6 +173,7 @@ fn triggers(
     payload: &Payload,
     repo: &RepoRef,
     own: AppId,
+    watched: bool,
 ) -> Result<Vec<Trigger>, Ignored> {
     let action = payload.action.as_deref().unwrap_or_default();
     let mut found = match (event, action) {
@@ -215,9 +216,11 @@ fn triggers(
         (Event::MergeGroup, "checks_requested") => looks(merge_group(payload, repo), true),
         _ => Vec::new(),
     };
-    for trigger in after_merge(event, payload, repo, own) {
-        if !found.contains(&trigger) {
-            found.push(trigger);
+    if watched {
+        for trigger in after_merge(event, payload, repo, own) {
+            if !found.contains(&trigger) {
+                found.push(trigger);
+            }
         }
     }
     some(found)
