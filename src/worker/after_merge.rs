@@ -101,7 +101,10 @@ impl Bench {
         let commit = self.merged_commit(claim, repo, &watch.commit).await?;
         self.at("merged-commit-read");
         match revalidation::judge(&commit, &policy.ci_of(&repo.name)) {
-            Revalidation::Failed(failed) => return self.incident(subject, state, &failed).await,
+            Revalidation::Failed(failed) => {
+                // Boxed: rarely needed, and large.
+                return Box::pin(self.incident(subject, state, &failed)).await;
+            }
             Revalidation::Green | Revalidation::NotWatched => watch.settled = true,
             Revalidation::Pending(what) | Revalidation::Infrastructure(what) => {
                 tracing::debug!(?what, "the merged commit has not failed");
@@ -232,9 +235,10 @@ impl Bench {
             pull,
             policy,
         } = subject;
-        let commit = match policy.auto_revert_pr {
-            true => known(claim, self.github.commit(repo, &watch.commit).await)?,
-            false => Known::Unknown("not asked for".to_owned()),
+        let commit = if policy.auto_revert_pr {
+            known(claim, self.github.commit(repo, &watch.commit).await)?
+        } else {
+            Known::Unknown("not asked for".to_owned())
         };
         let parents = match &commit {
             Known::Known(commit) => Known::Known(commit.parents.clone()),

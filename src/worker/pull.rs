@@ -71,7 +71,7 @@ impl Bench {
         };
         let policy = self.policy();
         if !pull.open {
-            return self.after_close(claim, &repo, &pull, prior, &policy).await;
+            return Box::pin(self.after_close(claim, &repo, &pull, prior, &policy)).await;
         }
         if pull.base.archived || !policy.is_gated(&repo.name) {
             tracing::info!(repo = %repo.name, "not gated, or archived: nothing is written");

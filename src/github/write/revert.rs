@@ -48,12 +48,11 @@ impl GitHub {
     }
 
     async fn revert_pull(&self, wanted: &RevertEffect) -> Result<PullNumber, Stop> {
-        let number = match self.find_revert(wanted).await? {
-            Some(number) => number,
-            None => {
-                self.revert_branch(wanted).await?;
-                self.create_revert(wanted).await?
-            }
+        let number = if let Some(number) = self.find_revert(wanted).await? {
+            number
+        } else {
+            self.revert_branch(wanted).await?;
+            self.create_revert(wanted).await?
         };
         let labels = [wanted.label.clone()];
         let marked = self

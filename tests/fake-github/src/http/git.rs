@@ -82,7 +82,7 @@ fn tree_sha(repo: &Repo, commit: &str) -> String {
     let mut listing = String::from("tree");
     for path in repo.paths(commit) {
         let blob = repo.content(commit, &path).map(|bytes| blob_sha(&bytes));
-        listing.push_str(&format!("\n{path} {}", blob.unwrap_or_default()));
+        listing.extend(["\n", &path, " ", &blob.unwrap_or_default()]);
     }
     blob_sha(listing.as_bytes())
 }
