@@ -3,7 +3,7 @@
 
 use crate::crashes::Steps;
 use crate::world::{INBOX, REPO, World};
-use fake_github::{FileSpec, IssueSeen, PullSpec};
+use fake_github::{FaultAnswer, FaultRule, FileSpec, IssueSeen, PullSpec};
 use quadgate::tick;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -403,6 +403,43 @@ async fn without_the_permission_the_issue_says_so() {
         issue.comments[0].body.contains("could not be opened"),
         "{issue:?}"
     );
+}
+
+#[tokio::test]
+async fn an_issue_that_could_not_be_opened_is_tried_again() {
+    let world = world("").await;
+    let (_, commit) = merged(&world, &spec(), "squash").await;
+    world.github.set_has_issues(INBOX, false);
+    runs(&world, &commit, "build", "failure");
+    world.settle().await;
+    sweep(&world).await;
+    world.github.set_has_issues(INBOX, true);
+    assert!(incidents(&world).is_empty());
+    world.advance(Duration::from_mins(10));
+    sweep(&world).await;
+    assert_eq!(incidents(&world).len(), 1);
+    let opened = world.log_of("issue_opened");
+    let own = opened
+        .iter()
+        .filter(|entry| entry["issue_kind"] == "post_merge");
+    assert_eq!(own.count(), 1, "the entry is found again");
+    world.assert_clean().await;
+}
+
+#[tokio::test]
+async fn while_github_does_not_answer_nothing_is_opened() {
+    let world = world("auto_revert_pr: true\n").await;
+    let (_, commit) = merged(&world, &spec(), "squash").await;
+    for list in ["**/check-runs", "**/git/trees/*"] {
+        world
+            .github
+            .fail(FaultRule::answer("GET", list, FaultAnswer::server_error(502)).times(3));
+    }
+    runs(&world, &commit, "build", "failure");
+    world.settle().await;
+    assert_eq!(incidents(&world).len(), 1);
+    assert!(revert_of(&world, &commit).is_some());
+    world.assert_clean().await;
 }
 
 #[tokio::test]

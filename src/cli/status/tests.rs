@@ -1,3 +1,5 @@
+//! What counts as a finding, and how it is said.
+
 use super::*;
 use crate::domain::Subject;
 
