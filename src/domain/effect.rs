@@ -74,6 +74,24 @@ pub enum Effect {
     },
 }
 
+impl Effect {
+    /// Is it an order of the merge gate, which holds only for the moment it was judged in?
+    #[must_use]
+    pub fn rests_on_the_gate(&self) -> bool {
+        match self {
+            Self::Merge(_) | Self::UpdateBranch { .. } => true,
+            Self::EnsureLabel { .. }
+            | Self::OpenIssue(_)
+            | Self::CloseIssue { .. }
+            | Self::AddLabels { .. }
+            | Self::RemoveLabel { .. }
+            | Self::Comment(_)
+            | Self::CheckRun(_)
+            | Self::ClosePull { .. } => false,
+        }
+    }
+}
+
 /// A merge to be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeEffect {
@@ -83,6 +101,8 @@ pub struct MergeEffect {
     pub number: PullNumber,
     /// The head that was judged: the precondition.
     pub sha: Sha,
+    /// The base branch it was judged for: a precondition that only we look at, just before the call.
+    pub base_ref: String,
     /// How.
     pub method: MergeMethod,
     /// The first line of the commit that it makes; `None`: GitHub's own.

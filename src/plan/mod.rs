@@ -6,6 +6,7 @@
 mod closed;
 mod deciding;
 mod evaluation;
+mod gate;
 mod key;
 pub mod labels;
 mod passive;
@@ -14,6 +15,7 @@ mod settle;
 
 pub use closed::{ClosedInput, closed};
 pub use evaluation::{EvaluationInput, Issues, evaluation};
+pub use gate::{GateInput, gate};
 pub use key::check_run as check_run_key;
 pub use passive::{PassiveInput, passive_close};
 pub use settle::settle;

@@ -52,6 +52,7 @@ mod ingress;
 mod ingress_events;
 mod journey;
 mod merge_groups;
+mod merging;
 mod model;
 mod plan;
 mod plan_passive;

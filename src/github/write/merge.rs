@@ -24,6 +24,12 @@ impl GitHub {
         if pull.merged {
             return Ok(Outcome::Done);
         }
+        // GitHub takes no base as precondition; the verdict and the answer are about this one.
+        if pull.base.reference != wanted.base_ref {
+            return Ok(Outcome::Stale {
+                reason: format!("the base is `{}` now", pull.base.reference),
+            });
+        }
         let path = ApiPath::repo(&wanted.repo.name)
             .seg("pulls")
             .seg(wanted.number)
