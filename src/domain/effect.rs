@@ -72,6 +72,26 @@ pub enum Effect {
         /// The head that was judged.
         expected_head: Sha,
     },
+    /// GitHub merges the pull request as soon as its own rules allow it.
+    EnableAutoMerge(MergeEffect),
+    /// GitHub does not merge the pull request by itself.
+    DisableAutoMerge {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: PullNumber,
+    },
+    /// The pull request is in the merge queue.
+    Enqueue {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: PullNumber,
+        /// The head that was judged: the precondition.
+        sha: Sha,
+        /// The base branch it was judged for.
+        base_ref: String,
+    },
 }
 
 impl Effect {
@@ -79,7 +99,11 @@ impl Effect {
     #[must_use]
     pub fn rests_on_the_gate(&self) -> bool {
         match self {
-            Self::Merge(_) | Self::UpdateBranch { .. } => true,
+            Self::Merge(_)
+            | Self::UpdateBranch { .. }
+            | Self::EnableAutoMerge(_)
+            | Self::DisableAutoMerge { .. }
+            | Self::Enqueue { .. } => true,
             Self::EnsureLabel { .. }
             | Self::OpenIssue(_)
             | Self::CloseIssue { .. }

@@ -24,8 +24,11 @@ pub struct GateMemory {
     /// What was ordered last and did not happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<FailedOrder>,
-    /// How many orders had no effect: it makes the log's entry of another order another one.
-    pub failures: u32,
+    /// Digest of what the last order that was carried out was judged on: the same one is not given again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub done: Option<String>,
+    /// How many orders have ended, well or not: it makes the log's entry of another order another one.
+    pub ended: u32,
 }
 
 /// A merge, or an update of the branch, that is under way.
@@ -82,7 +85,7 @@ impl GateMemory {
             .as_ref()
             .filter(|before| before.order.head_sha == order.head_sha)
             .map_or(0, |before| before.tries);
-        self.failures = self.failures.saturating_add(1);
+        self.ended = self.ended.saturating_add(1);
         self.failed = Some(FailedOrder {
             order,
             reason: reason.to_owned(),
@@ -94,8 +97,9 @@ impl GateMemory {
 
     /// The order was carried out.
     pub fn succeed(&mut self) {
-        self.ordered = None;
+        self.done = self.ordered.take().map(|order| order.ground);
         self.failed = None;
+        self.ended = self.ended.saturating_add(1);
     }
 }
 

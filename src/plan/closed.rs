@@ -72,7 +72,7 @@ pub fn closed(input: ClosedInput<'_>) -> Plan {
     );
     state_after.gate = GateMemory {
         said: prior.gate.said.clone(),
-        failures: prior.gate.failures.saturating_add(1),
+        ended: prior.gate.ended.saturating_add(1),
         ..GateMemory::default()
     };
     Plan {

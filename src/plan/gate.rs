@@ -69,7 +69,7 @@ pub fn gate(input: &GateInput<'_>) -> Plan {
     Plan {
         decision_id: format!(
             "g-{}",
-            log.digest(head(input), &[&ground, &memory.failures.to_string()])
+            log.digest(head(input), &[&ground, &memory.ended.to_string()])
         ),
         entries,
         effects,
@@ -87,22 +87,38 @@ pub(super) fn at_close(log: &Log<'_>, prior: &PullState, merged: bool) -> Option
     let owed = order.filter(|order| order.logged && !merged);
     failed(log, &mut memory).or_else(|| {
         let reasons = ["the pull request was closed".to_owned()];
-        owed.map(|order| log.refused(&order.head_sha, &reasons, memory.failures))
+        owed.map(|order| log.refused(&order.head_sha, &reasons, memory.ended))
     })
 }
 
 /// What an order that failed says in the log, once.
 fn failed(log: &Log<'_>, memory: &mut GateMemory) -> Option<EntryDraft> {
-    let failures = memory.failures;
+    let ended = memory.ended;
     let failed = memory.failed.as_mut().filter(|failed| !failed.told)?;
     failed.told = true;
     let reasons = [failed.reason.clone()];
     memory.logged = Some(log.reasons(&failed.order.head_sha, &reasons));
-    Some(log.refused(&failed.order.head_sha, &reasons, failures))
+    Some(log.refused(&failed.order.head_sha, &reasons, ended))
 }
 
-/// The step, unless GitHub has refused it on this very ground.
+/// The step, unless it was taken on this very ground before: GitHub has refused it, or somebody has undone it.
 fn held(input: &GateInput<'_>, memory: &GateMemory, ground: &str) -> MergeStep {
+    let done = memory.done.as_deref() == Some(ground) && !input.retry_refused;
+    match input.step {
+        MergeStep::EnableAuto { .. } | MergeStep::Enqueue { .. } if done => {
+            let reason = "GitHub had it in hand, and no longer has: it left the merge queue, or auto-merge was switched off";
+            return MergeStep::Nothing(Hold::Refused(reason.to_owned()));
+        }
+        // GitHub updates a branch some time after it said so.
+        MergeStep::UpdateBranch { .. } if done => return MergeStep::Nothing(Hold::Underway),
+        MergeStep::EnableAuto { .. }
+        | MergeStep::Enqueue { .. }
+        | MergeStep::UpdateBranch { .. }
+        | MergeStep::Nothing(_)
+        | MergeStep::Merge { .. }
+        | MergeStep::DisableAuto
+        | MergeStep::DryRun(_) => {}
+    }
     let refused = memory.failed.as_ref().filter(|failed| {
         failed.is_final()
             && failed.order.head_sha == *head(input)
@@ -131,8 +147,8 @@ fn taken_back(
     }
     let mut reasons = vec!["it was interrupted, and the conditions hold no longer".to_owned()];
     reasons.extend(input.conditions.blocks().map(line));
-    memory.failures = memory.failures.saturating_add(1);
-    Some(log.refused(&order.head_sha, &reasons, memory.failures))
+    memory.ended = memory.ended.saturating_add(1);
+    Some(log.refused(&order.head_sha, &reasons, memory.ended))
 }
 
 /// What the log says about the step.
@@ -144,9 +160,9 @@ fn entry(
 ) -> Option<EntryDraft> {
     let reasons = match step {
         MergeStep::Merge { method, .. } | MergeStep::EnableAuto { method, .. } => {
-            return Some(log.merged(input, Some(*method), memory.failures));
+            return Some(log.merged(input, Some(*method), memory.ended));
         }
-        MergeStep::Enqueue { .. } => return Some(log.merged(input, None, memory.failures)),
+        MergeStep::Enqueue { .. } => return Some(log.merged(input, None, memory.ended)),
         MergeStep::Nothing(Hold::Off | Hold::Conditions | Hold::Underway) => return None,
         MergeStep::Nothing(Hold::Refused(reason)) => vec![reason.clone()],
         MergeStep::DryRun(inner) => vec![format!("dry run: would {}", phrase(inner))],
@@ -166,7 +182,7 @@ fn entry(
         return None;
     }
     memory.logged = Some(digest);
-    Some(log.refused(head(input), &reasons, memory.failures))
+    Some(log.refused(head(input), &reasons, memory.ended))
 }
 
 /// The status comment, if it has something new to say. Where nothing is amiss and nothing was said, nothing is.
@@ -204,24 +220,35 @@ fn comment(input: &GateInput<'_>, step: &MergeStep, memory: &mut GateMemory) -> 
 fn effect(input: &GateInput<'_>, step: &MergeStep) -> Option<Effect> {
     let (repo, number) = (input.prior.repo.clone(), input.prior.number);
     match step {
-        MergeStep::Merge { method, sha } => Some(Effect::Merge(MergeEffect {
+        MergeStep::Merge { method, sha } => Some(Effect::Merge(merge(input, *method, sha))),
+        MergeStep::EnableAuto { method, sha } => {
+            Some(Effect::EnableAutoMerge(merge(input, *method, sha)))
+        }
+        MergeStep::DisableAuto => Some(Effect::DisableAutoMerge { repo, number }),
+        MergeStep::Enqueue { sha } => Some(Effect::Enqueue {
             repo,
             number,
             sha: sha.clone(),
             base_ref: input.base_ref.to_owned(),
-            method: *method,
-            title: None,
-        })),
+        }),
         MergeStep::UpdateBranch { expected_head } => Some(Effect::UpdateBranch {
             repo,
             number,
             expected_head: expected_head.clone(),
         }),
-        MergeStep::EnableAuto { .. }
-        | MergeStep::DisableAuto
-        | MergeStep::Enqueue { .. }
-        | MergeStep::Nothing(_)
-        | MergeStep::DryRun(_) => None,
+        MergeStep::Nothing(_) | MergeStep::DryRun(_) => None,
+    }
+}
+
+fn merge(input: &GateInput<'_>, method: MergeMethod, sha: &Sha) -> MergeEffect {
+    MergeEffect {
+        repo: input.prior.repo.clone(),
+        number: input.prior.number,
+        sha: sha.clone(),
+        base_ref: input.base_ref.to_owned(),
+        method,
+        // GitHub's own, as the repository's settings make it.
+        title: None,
     }
 }
 
@@ -307,14 +334,9 @@ impl<'a> Log<'a> {
         self.digest(head, &parts)
     }
 
-    /// `failures` makes a second order of the same merge another entry, and the same order after a crash the same.
-    fn merged(
-        &self,
-        input: &GateInput<'_>,
-        method: Option<MergeMethod>,
-        failures: u32,
-    ) -> EntryDraft {
-        let parts = [input.base_ref, &failures.to_string()];
+    /// `ended` makes a second order of the same merge another entry, and the same order after a crash the same.
+    fn merged(&self, input: &GateInput<'_>, method: Option<MergeMethod>, ended: u32) -> EntryDraft {
+        let parts = [input.base_ref, &ended.to_string()];
         let id = format!("m-{}", self.digest(head(input), &parts));
         let warnings = input.conditions.unmet().map(line).collect();
         let body = Body::Merged {
@@ -327,8 +349,8 @@ impl<'a> Log<'a> {
         self.draft(head(input), id, body)
     }
 
-    fn refused(&self, head: &Sha, reasons: &[String], failures: u32) -> EntryDraft {
-        let id = format!("r-{}/{failures}", self.reasons(head, reasons));
+    fn refused(&self, head: &Sha, reasons: &[String], ended: u32) -> EntryDraft {
+        let id = format!("r-{}/{ended}", self.reasons(head, reasons));
         let body = Body::MergeRefused {
             refused_because: reasons.to_vec(),
         };

@@ -31,7 +31,14 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
         }
         // What is not there must be said again.
         (Effect::CheckRun(_), Outcome::Refused { .. }) => state.check_digest = None,
-        (Effect::Merge(_) | Effect::UpdateBranch { .. }, outcome) => match outcome {
+        (
+            Effect::Merge(_)
+            | Effect::UpdateBranch { .. }
+            | Effect::EnableAutoMerge(_)
+            | Effect::DisableAutoMerge { .. }
+            | Effect::Enqueue { .. },
+            outcome,
+        ) => match outcome {
             Outcome::Stale { reason } => state.gate.fail(reason, true),
             Outcome::Refused { reason } => state.gate.fail(reason, false),
             Outcome::Done

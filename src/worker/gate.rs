@@ -49,7 +49,7 @@ impl Bench {
         if judged.pull.mergeable.is_none() && claim.attempts < CONFLICT_READS {
             return Err(WorkError::Uncomputed);
         }
-        let facts = self.gate_facts(claim, judged, policy).await?;
+        let facts = Box::pin(self.gate_facts(claim, judged, policy)).await?;
         self.at("gate-read");
         let conditions = judge(&GateInput {
             facts: judged.facts,
@@ -147,21 +147,30 @@ impl Bench {
             allowed_methods: settings.clone().map(|settings| settings.allowed_methods),
             // GitHub tells the ways to merge only to who may write.
             may_write: settings.map(|_| true),
-            auto_merge: Known::Known(None),
-            queued: self.queued(policy),
+            auto_merge: Known::Known(pull.auto_merge.clone()),
+            queued: self.queued(judged, policy, last_try).await?,
             evidence: self.evidence(policy),
         })
     }
 
     /// Is the pull request in the merge queue? Asked only where it matters.
-    fn queued(&self, policy: &Policy) -> Known<bool> {
+    async fn queued(
+        &self,
+        judged: Judged<'_>,
+        policy: &Policy,
+        last_try: bool,
+    ) -> Result<Known<bool>, WorkError> {
         match policy.merge.mode {
-            MergeMode::Direct | MergeMode::Auto => Known::Known(false),
-            MergeMode::Queue => Known::Unknown("it is not read".to_owned()),
+            MergeMode::Direct | MergeMode::Auto => Ok(Known::Known(false)),
+            MergeMode::Queue => {
+                let read = self.github.is_queued(judged.repo, judged.pull).await;
+                known(read, last_try)
+            }
         }
     }
 
     /// What the evidence gate holds against the ledger. Nobody reads ledgers yet: where they are required, nothing merges.
+    #[allow(clippy::unused_self)] // what reads the ledger is the bench's
     fn evidence(&self, policy: &Policy) -> Known<Vec<String>> {
         match policy.evidence {
             EvidenceMode::Off | EvidenceMode::Advisory => Known::Known(Vec::new()),
@@ -171,7 +180,8 @@ impl Bench {
         }
     }
 
-    /// The clocks of the agents.
+    /// The clocks of the agents: nobody has been met yet.
+    #[allow(clippy::unused_self)] // what keeps the clocks is the bench's
     fn burn_in(&self) -> BurnIn {
         BurnIn::default()
     }

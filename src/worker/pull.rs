@@ -136,7 +136,8 @@ impl Bench {
             facts: &facts,
             quadrant: verdict.quadrant(),
         };
-        self.gate(claim, judged, done, &policy).await
+        // Boxed: the state of both steps at once would make a future of many kilobytes.
+        Box::pin(self.gate(claim, judged, done, &policy)).await
     }
 
     /// The pull request as GitHub shows it. While it shows less than a webhook has announced, it is read again later.

@@ -53,6 +53,8 @@ mod ingress_events;
 mod journey;
 mod merge_groups;
 mod merging;
+mod merging_handed_over;
+mod merging_refused;
 mod model;
 mod plan;
 mod plan_passive;

@@ -117,7 +117,7 @@ pub(super) static TEXTS: Texts = Texts {
     gate_auto: "GitHub's auto-merge is switched on ({method}).",
     gate_auto_off: "GitHub's auto-merge is switched off again.",
     gate_queue: "It enters the merge queue.",
-    gate_underway: "It is with GitHub: auto-merge is on, or it is in the merge queue.",
+    gate_underway: "GitHub has it in hand: the branch is being updated, auto-merge is on, or it is in the merge queue.",
     gate_updates: "The branch is brought up to date. That makes a new head, which is judged anew: an owner must set `ready-to-merge` again.",
     gate_dry_run: "Dry run (`merge.dry_run`), nothing is done. Without it: {what}",
     group_passes: "Every pull request of the group may merge",

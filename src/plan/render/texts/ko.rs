@@ -117,7 +117,7 @@ pub(super) static TEXTS: Texts = Texts {
     gate_auto: "GitHub의 auto-merge를 켰습니다 ({method}).",
     gate_auto_off: "GitHub의 auto-merge를 다시 껐습니다.",
     gate_queue: "merge queue에 넣습니다.",
-    gate_underway: "GitHub이 처리 중입니다: auto-merge가 켜져 있거나 merge queue에 있습니다.",
+    gate_underway: "GitHub이 처리 중입니다: 브랜치를 갱신하고 있거나, auto-merge가 켜져 있거나, merge queue에 있습니다.",
     gate_updates: "브랜치를 base에 맞춰 갱신합니다. 새 head가 생겨 처음부터 다시 판단하므로 오너가 `ready-to-merge`를 다시 붙여야 합니다.",
     gate_dry_run: "시험 실행(`merge.dry_run`)이라 아무것도 하지 않습니다. 아니었다면: {what}",
     group_passes: "그룹의 모든 PR을 머지할 수 있음",
