@@ -57,7 +57,14 @@ pub fn gate(input: &GateInput<'_>) -> Plan {
     let step = held(input, &memory, &ground);
     entries.extend(taken_back(input, &log, &step, &mut memory));
     entries.extend(entry(input, &log, &step, &mut memory));
-    let mut effects: Vec<Effect> = comment(input, &step, &mut memory).into_iter().collect();
+    // What was done and does not show yet was said when it was done.
+    let said = step == MergeStep::Nothing(Hold::Underway) && memory.done.as_ref() == Some(&ground);
+    let comment = if said {
+        None
+    } else {
+        comment(input, &step, &mut memory)
+    };
+    let mut effects: Vec<Effect> = comment.into_iter().collect();
     if let Some(effect) = effect(input, &step) {
         memory.ordered = Some(Ordered {
             head_sha: head(input).clone(),
@@ -109,14 +116,18 @@ fn held(input: &GateInput<'_>, memory: &GateMemory, ground: &str) -> MergeStep {
             let reason = "GitHub had it in hand, and no longer has: it left the merge queue, or auto-merge was switched off";
             return MergeStep::Nothing(Hold::Refused(reason.to_owned()));
         }
-        // GitHub updates a branch some time after it said so.
-        MergeStep::UpdateBranch { .. } if done => return MergeStep::Nothing(Hold::Underway),
+        // GitHub shows what it did some time after it said so.
+        MergeStep::UpdateBranch { .. } | MergeStep::Merge { .. } | MergeStep::DisableAuto
+            if done =>
+        {
+            return MergeStep::Nothing(Hold::Underway);
+        }
         MergeStep::EnableAuto { .. }
         | MergeStep::Enqueue { .. }
         | MergeStep::UpdateBranch { .. }
-        | MergeStep::Nothing(_)
         | MergeStep::Merge { .. }
         | MergeStep::DisableAuto
+        | MergeStep::Nothing(_)
         | MergeStep::DryRun(_) => {}
     }
     let refused = memory.failed.as_ref().filter(|failed| {
@@ -145,7 +156,7 @@ fn taken_back(
     if given_again {
         return None;
     }
-    let mut reasons = vec!["it was interrupted, and the conditions hold no longer".to_owned()];
+    let mut reasons = vec!["the order was interrupted and is not given again".to_owned()];
     reasons.extend(input.conditions.blocks().map(line));
     memory.ended = memory.ended.saturating_add(1);
     Some(log.refused(&order.head_sha, &reasons, memory.ended))

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 /// What a document did, or type and message of its error.
 type Done = Result<Value, (&'static str, String)>;
 
+#[allow(clippy::unnecessary_wraps)] // a handler of the table
 pub(super) fn answer(call: &mut Call<'_>) -> Answer {
     let document = call.text("query").unwrap_or_default().to_owned();
     let variables = call.body.get("variables").cloned().unwrap_or_default();
