@@ -20,4 +20,6 @@ pub use issue::record;
 pub use texts::Language;
 
 #[cfg(test)]
+mod gate_tests;
+#[cfg(test)]
 mod tests;
