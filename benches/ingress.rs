@@ -60,6 +60,7 @@ fn ingress(criterion: &mut Criterion) {
             supervision: Arc::new(|_| Standing {
                 supervised: true,
                 watched: true,
+                merges: quadgate::server::Merges::Off,
                 inbox: false,
             }),
         },

@@ -1,8 +1,8 @@
 //! What the server remembers of one pull request between evaluations.
 
 use super::{
-    Account, AfterMerge, CheckRunId, CommentId, DeliveryId, IssueNumber, PullNumber, Quadrant,
-    RepoRef, Sha, Timestamp,
+    Account, AfterMerge, CheckRunId, CommentId, DeliveryId, GateMemory, IssueNumber, PullNumber,
+    Quadrant, RepoRef, Sha, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -198,6 +198,9 @@ pub struct PullState {
     /// What is remembered of the inbox.
     #[serde(default)]
     pub inbox: InboxMemory,
+    /// What is remembered of the merge gate.
+    #[serde(default)]
+    pub gate: GateMemory,
     /// Is the pull request closed or merged?
     #[serde(default)]
     pub closed: bool,

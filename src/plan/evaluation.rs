@@ -318,6 +318,10 @@ fn state_after(decision: &Decision<'_>, check_digest: String) -> PullState {
         issue_refused,
         answered: decision.answered.clone(),
         inbox: memory(decision),
+        gate: input
+            .prior
+            .map(|prior| prior.gate.clone())
+            .unwrap_or_default(),
         closed: false,
         after_merge: None,
     }

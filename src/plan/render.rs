@@ -7,6 +7,7 @@ mod after_merge;
 pub(crate) mod check;
 mod comments;
 mod escape;
+pub mod gate;
 pub(crate) mod issue;
 mod limit;
 mod texts;
@@ -20,5 +21,7 @@ pub use comments::{
 pub use issue::record;
 pub use texts::Language;
 
+#[cfg(test)]
+mod gate_tests;
 #[cfg(test)]
 mod tests;

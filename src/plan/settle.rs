@@ -1,5 +1,6 @@
 //! What an effect's outcome adds to the state.
 
+use super::key;
 use crate::domain::{
     Effect, Incident, IssueKind, IssueRef, OpenIssueEffect, Outcome, PullState, Reverting,
 };
@@ -37,6 +38,28 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
         // What is not there must be said again.
         (Effect::CheckRun(_), Outcome::Refused { .. }) => state.check_digest = None,
         (
+            Effect::Merge(_)
+            | Effect::UpdateBranch { .. }
+            | Effect::EnableAutoMerge(_)
+            | Effect::DisableAutoMerge { .. }
+            | Effect::Enqueue { .. },
+            outcome,
+        ) => match outcome {
+            Outcome::Stale { reason } => state.gate.fail(reason, true),
+            Outcome::Refused { reason } => state.gate.fail(reason, false),
+            Outcome::Done
+            | Outcome::CheckRun { .. }
+            | Outcome::Issue { .. }
+            | Outcome::Pull { .. }
+            | Outcome::Comment { .. } => state.gate.succeed(),
+        },
+        // What is not there must be said again.
+        (Effect::Comment(comment), Outcome::Refused { .. })
+            if comment.key == key::gate(state.repo.id, state.number) =>
+        {
+            state.gate.said = None;
+        }
+        (
             Effect::OpenIssue(_)
             | Effect::CheckRun(_)
             | Effect::EnsureLabel { .. }
@@ -44,9 +67,7 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
             | Effect::AddLabels { .. }
             | Effect::RemoveLabel { .. }
             | Effect::Comment(_)
-            | Effect::ClosePull { .. }
-            | Effect::Merge(_)
-            | Effect::UpdateBranch { .. },
+            | Effect::ClosePull { .. },
             Outcome::Done
             | Outcome::CheckRun { .. }
             | Outcome::Issue { .. }

@@ -41,10 +41,6 @@ impl TickMetrics {
 
 impl Bench {
     /// The clocks as they are now. What cannot be read is empty or starts again: nobody is blocked by it.
-    #[expect(
-        dead_code,
-        reason = "the merge gate asks for it; remove this line there"
-    )]
     pub(super) async fn burn_in(&self) -> BurnIn {
         let _changing = self.tick_metrics.changing.lock().await;
         self.kept_clocks().await

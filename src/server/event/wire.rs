@@ -29,6 +29,9 @@ pub(super) struct Payload {
     pub sha: Option<String>,
     /// What a `status` event says.
     pub state: Option<String>,
+    /// The ref of a `push`.
+    #[serde(rename = "ref")]
+    pub reference: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -43,6 +46,7 @@ pub(super) struct Repository {
     pub id: Option<u64>,
     pub full_name: Option<String>,
     pub archived: Option<bool>,
+    pub default_branch: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -101,8 +105,8 @@ pub(super) struct CheckRun {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct CheckSuite {
-    pub head_sha: Option<String>,
     pub app: Option<App>,
+    pub head_sha: Option<String>,
     pub pull_requests: Option<Vec<PullRequest>>,
 }
 

@@ -22,6 +22,10 @@ pub(crate) struct Pull {
     pub(crate) rebased: Vec<String>,
     /// `None` while GitHub has not computed it.
     pub(crate) mergeable: Option<bool>,
+    /// Who switched auto-merge on, and how it is to merge.
+    pub(crate) auto_merge: Option<(u64, String)>,
+    /// Is it in the merge queue?
+    pub(crate) queued: bool,
     /// Lies about the counts.
     pub(crate) changed_files: Option<u64>,
     pub(crate) commit_count: Option<u64>,
@@ -271,6 +275,8 @@ impl World {
                 merge_commit: None,
                 rebased: Vec::new(),
                 mergeable: Some(true),
+                auto_merge: None,
+                queued: false,
                 changed_files: None,
                 commit_count: None,
             },
@@ -323,6 +329,8 @@ impl World {
                 merge_commit: None,
                 rebased: Vec::new(),
                 mergeable: Some(true),
+                auto_merge: None,
+                queued: false,
                 changed_files: None,
                 commit_count: None,
             },
