@@ -59,6 +59,8 @@ fn ingress(criterion: &mut Criterion) {
             own_app: AppId(1),
             supervision: Arc::new(|_| Standing {
                 supervised: true,
+                watched: true,
+                merges: quadgate::server::Merges::Off,
                 inbox: false,
             }),
         },

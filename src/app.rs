@@ -12,13 +12,13 @@ use crate::clock::Clock;
 use crate::github::{ClientConfig, ClientError, GitHub, Timeouts};
 use crate::inbox::ReceiptKey;
 use crate::policy::Policy;
-use crate::server::{self, Context, Metrics, ServerState, Standing, WebhookSecrets};
+use crate::server::{self, Context, Merges, Metrics, ServerState, Standing, WebhookSecrets};
 use crate::settings::{SecretError, Secrets, Server};
 use crate::store::{
     Store, StoreError,
     sqlite::{SqliteOptions, SqliteStore},
 };
-use crate::worker::{AuditWriter, Bench, FaultPoint, WriteBudget};
+use crate::worker::{AuditWriter, Bench, FaultPoint, TickMetrics, WriteBudget};
 use secrecy::{ExposeSecret, SecretSlice};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -152,6 +152,7 @@ impl App {
             web_base: web_base(&server.github_url),
             inboxes: Mutex::default(),
             writes: WriteBudget::new(server.limits.writes_per_hour),
+            tick_metrics: TickMetrics::new(&server.audit_dir),
             fault_point,
         });
         let state = ServerState {
@@ -300,7 +301,14 @@ fn context(secrets: &Secrets, policy: watch::Receiver<Arc<Policy>>) -> Context {
             let policy = policy.borrow();
             Standing {
                 supervised: policy.is_gated(&repo.name),
+                watched: policy.is_watched(&repo.name)
+                    && !policy.ci_of(&repo.name).required_checks.is_empty(),
                 inbox: policy.inbox.repository == repo.name,
+                merges: match policy.merge.base_branches.as_slice() {
+                    _ if !policy.merge.enabled => Merges::Off,
+                    [] => Merges::IntoDefault,
+                    branches => Merges::Into(branches.to_vec()),
+                },
             }
         }),
     }

@@ -8,7 +8,7 @@ use crate::domain::{
 };
 use crate::github::{ApiError, IssueView};
 use crate::plan::labels;
-use crate::worker::{Bench, WorkError, passive, shown};
+use crate::worker::{Bench, WorkError, after_merge, passive, shown};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +19,9 @@ const MISSED: Duration = Duration::from_hours(1);
 
 /// Finished deliveries are kept this long.
 const KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// Where the store keeps when the last tick ended.
+pub const LAST: &str = "last_tick";
 
 /// The open D Issues of one repository.
 struct Asked<'a> {
@@ -40,6 +43,16 @@ pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
         }
         if let Err(error) = sweep_inbox(&bench).await {
             tracing::warn!(%error, "the sweep of the inbox failed; the next one makes up for it");
+        }
+        if let Err(error) = sweep_merged(&bench).await {
+            tracing::warn!(%error, "the sweep of merged commits failed; the next one makes up for it");
+        }
+        if let Err(error) = promote(&bench).await {
+            tracing::warn!(%error, "agents whose time is over were not promoted; the next tick makes up for it");
+        }
+        let at = bench.clock.now().to_string();
+        if let Err(error) = bench.store.set_meta(LAST, &at).await {
+            tracing::warn!(%error, "the end of the tick could not be noted");
         }
         let tick = bench.policy.borrow().tick;
         tokio::select! {
@@ -130,6 +143,28 @@ pub async fn sweep_inbox(bench: &Bench) -> Result<(), WorkError> {
         }
     }
     Ok(())
+}
+
+/// Puts to work every merged pull request whose commit's checks have not all been seen green: an event can be lost.
+///
+/// # Errors
+/// The store.
+pub async fn sweep_merged(bench: &Bench) -> Result<(), WorkError> {
+    let now = bench.clock.now();
+    for state in bench.store.watched_merges(now).await? {
+        if after_merge::due(&state, now) {
+            look_at(bench, &state, false).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Promotes the agent identities whose burn-in is over.
+///
+/// # Errors
+/// The audit log or the store.
+pub async fn promote(bench: &Bench) -> Result<(), WorkError> {
+    bench.promote().await
 }
 
 /// An Issue that no list shows.

@@ -15,6 +15,6 @@ mod verify;
 pub use chain::GENESIS;
 pub use entry::{About, Body, Closing, EntryDraft, text_of_bytes};
 pub use log::{AuditError, AuditLog, Options, Warning};
-pub use query::{Columns, Filter, ReadError, Record, Records};
+pub use query::{Columns, Filter, ReadError, Record, Records, newest};
 pub use segments::{ACTIVE_FILE, log_files};
 pub use verify::{Fault, Finding, Intact, VerifyError, verify};

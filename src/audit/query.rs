@@ -4,11 +4,12 @@
 //! the chain (`verify` does).
 
 use super::lines::Lines;
+use super::segments::ACTIVE_FILE;
 use crate::domain::{Quadrant, RepoName, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// One entry as read.
@@ -47,6 +48,18 @@ pub struct Record {
     /// The signal of the answer.
     #[serde(default)]
     pub signal: Option<String>,
+    /// Who carries a merge out.
+    #[serde(default)]
+    pub merge_mode: Option<String>,
+    /// How it merges.
+    #[serde(default)]
+    pub merge_method: Option<String>,
+    /// The base branch.
+    #[serde(default)]
+    pub base_ref: Option<String>,
+    /// Why it was not merged.
+    #[serde(default)]
+    pub refused_because: Vec<String>,
     /// Digest of the policy.
     #[serde(default)]
     pub policy: Option<String>,
@@ -64,6 +77,34 @@ pub struct Record {
     pub line: String,
 }
 
+/// Bytes from the end of the log that are looked through for its newest entries.
+const TAIL: u64 = 256 * 1024;
+
+/// The newest entries of the file that is written to, oldest of them first; at most `count`, and fewer when they are
+/// very long. What is no entry is left out: `verify` is for that.
+///
+/// # Errors
+/// The file is there and cannot be read.
+pub fn newest(dir: &Path, count: usize) -> io::Result<Vec<Record>> {
+    let mut file = match File::open(dir.join(ACTIVE_FILE)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let from = file.metadata()?.len().saturating_sub(TAIL);
+    file.seek(io::SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    let mut records: Vec<Record> = bytes
+        .split(|byte| *byte == b'\n')
+        .rev()
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .take(count)
+        .collect();
+    records.reverse();
+    Ok(records)
+}
+
 impl Record {
     /// Did this rule vote or raise?
     #[must_use]
@@ -72,6 +113,21 @@ impl Record {
             report.get("rule").and_then(Value::as_str) == Some(rule)
                 && report.get("quadrant").is_some_and(|vote| !vote.is_null())
         })
+    }
+
+    /// What the entry says in one line; `None` when that is not known to this program.
+    #[must_use]
+    pub fn says(&self) -> Option<String> {
+        let merge = || {
+            let method = self.merge_method.as_deref().unwrap_or("as the queue does");
+            let base = self.base_ref.as_deref().unwrap_or("?");
+            let mode = self.merge_mode.as_deref()?;
+            Some(format!("{method} into {base} ({mode})"))
+        };
+        let refused =
+            || (!self.refused_because.is_empty()).then(|| self.refused_because.join("; "));
+        let said = self.answer.clone().or_else(|| self.reasoning.clone());
+        said.or_else(merge).or_else(refused)
     }
 
     /// The repository part of `pr`.

@@ -12,6 +12,7 @@ mod explain;
 pub mod inbox;
 mod input;
 mod serve;
+mod status;
 mod terminal;
 
 pub use exit::Exit;
@@ -39,6 +40,8 @@ enum Command {
     Config(config::Arguments),
     /// Run the server
     Serve(serve::Arguments),
+    /// Say how the server stands: what waits, what was given up, what owners are asked
+    Status(status::Arguments),
     /// Ask the audit log, and check that nobody touched it
     Audit(audit::AuditArgs),
     /// Keep and check evidence ledgers
@@ -97,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments, &mut io),
         Command::Config(arguments) => config::run(&arguments, &mut io),
         Command::Serve(arguments) => serve::run(&arguments, &mut io),
+        Command::Status(arguments) => status::run(&arguments, &mut io),
         Command::Audit(arguments) => Exit::of(audit::run(
             &arguments,
             io::stderr().is_terminal(),

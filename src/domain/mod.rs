@@ -5,10 +5,12 @@
 
 mod effect;
 mod facts;
+mod gate_memory;
 mod ids;
 mod known;
 mod merge;
 mod quadrant;
+mod revert;
 mod state;
 mod text;
 mod time;
@@ -22,6 +24,7 @@ pub use facts::{
     Account, AccountType, CheckRunFact, CommitFact, Facts, FactsError, FileChange, FileStatus,
     LabelAction, LabelEvent,
 };
+pub use gate_memory::{FailedOrder, GateMemory, Ordered};
 pub use ids::{
     AccountId, AppId, CheckRunId, CommentId, DeliveryId, IdError, InstallationId, IssueNumber,
     PullNumber, RepoId, RepoName, RepoRef, Sha,
@@ -29,6 +32,7 @@ pub use ids::{
 pub use known::Known;
 pub use merge::{MergeMethod, StatusFact};
 pub use quadrant::{Axes, Criticality, Quadrant, Reversibility};
+pub use revert::{AfterMerge, Blob, Incident, RevertEffect, Reverting, Tree, TreeChange};
 pub use state::{
     Answered, Asked, Choice, CommentEdit, InboxMemory, IssueKind, IssueRef, Press, PullState,
     Witness,

@@ -1,8 +1,8 @@
 //! What the server remembers of one pull request between evaluations.
 
 use super::{
-    Account, CheckRunId, CommentId, DeliveryId, IssueNumber, PullNumber, Quadrant, RepoRef, Sha,
-    Timestamp,
+    Account, AfterMerge, CheckRunId, CommentId, DeliveryId, GateMemory, IssueNumber, PullNumber,
+    Quadrant, RepoRef, Sha, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -26,6 +26,8 @@ pub enum IssueKind {
     AuditB,
     /// The trail of a C decision.
     AuditC,
+    /// A merged commit that fails its checks on the base branch.
+    PostMerge,
 }
 
 /// One open Issue of ours about a pull request.
@@ -198,7 +200,13 @@ pub struct PullState {
     /// What is remembered of the inbox.
     #[serde(default)]
     pub inbox: InboxMemory,
+    /// What is remembered of the merge gate.
+    #[serde(default)]
+    pub gate: GateMemory,
     /// Is the pull request closed or merged?
     #[serde(default)]
     pub closed: bool,
+    /// What is watched of its merge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_merge: Option<AfterMerge>,
 }

@@ -49,6 +49,13 @@ pub enum Subject {
         /// The group's head ref, which names the member pull request.
         head_ref: String,
     },
+    /// A commit whose checks said something: look whether it is one that a merge made.
+    Commit {
+        /// The repository.
+        repo: RepoRef,
+        /// The commit.
+        sha: Sha,
+    },
 }
 
 impl Subject {
@@ -62,6 +69,7 @@ impl Subject {
             Self::Repo { repo } => format!("repo/{}", repo.id),
             Self::Installation { installation } => format!("installation/{installation}"),
             Self::MergeGroup { repo, head_sha, .. } => format!("group/{}/{head_sha}", repo.id),
+            Self::Commit { repo, sha } => format!("commit/{}/{sha}", repo.id),
         }
     }
 
@@ -73,7 +81,8 @@ impl Subject {
             | Self::Head { repo, .. }
             | Self::Issue { repo, .. }
             | Self::Repo { repo }
-            | Self::MergeGroup { repo, .. } => repo.installation,
+            | Self::MergeGroup { repo, .. }
+            | Self::Commit { repo, .. } => repo.installation,
             Self::Installation { installation } => *installation,
         }
     }

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_hours(24);
+/// Clocks that are kept. Identities come from commit messages, which anybody can write.
+const MOST: usize = 5_000;
 
 /// The clock of one identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,9 +97,9 @@ impl BurnIn {
         self.clocks.iter().map(|(id, clock)| (id.as_str(), clock))
     }
 
-    /// The identity was met: its clock starts if it does not run yet. Did it start?
+    /// The identity was met: its clock starts if it does not run yet. Did it start? Not beyond 5,000 clocks.
     pub fn seen(&mut self, id: &str, now: Timestamp) -> bool {
-        if self.clocks.contains_key(id) {
+        if self.clocks.contains_key(id) || self.clocks.len() >= MOST {
             return false;
         }
         self.clocks.insert(id.to_owned(), Clock::started(now));
@@ -106,10 +108,10 @@ impl BurnIn {
 
     /// An owner rejected a D pull request of this identity: the clock starts again. A promoted identity stays so.
     pub fn rejected(&mut self, id: &str, now: Timestamp) {
-        let clock = self
-            .clocks
-            .entry(id.to_owned())
-            .or_insert_with(|| Clock::started(now));
+        self.seen(id, now);
+        let Some(clock) = self.clocks.get_mut(id) else {
+            return;
+        };
         clock.last_rejection_at = Some(now);
         if clock.promoted_at.is_none() {
             clock.started_at = now;

@@ -8,7 +8,7 @@ use crate::domain::{Account, AccountId, AccountType};
 use serde::Deserialize;
 
 /// An account.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct User {
     pub(super) login: Option<String>,
@@ -105,7 +105,17 @@ pub(super) struct Pull {
     pub(super) commits: Option<u64>,
     pub(super) mergeable: Option<bool>,
     pub(super) updated_at: Option<String>,
+    pub(super) merge_commit_sha: Option<String>,
     pub(super) html_url: Option<String>,
+    pub(super) node_id: Option<String>,
+    pub(super) auto_merge: Option<AutoMerge>,
+}
+
+/// Auto-merge that is switched on.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct AutoMerge {
+    pub(super) enabled_by: Option<User>,
 }
 
 /// A changed file.
@@ -144,6 +154,41 @@ pub(super) struct CommitRef {
     pub(super) sha: Option<String>,
 }
 
+/// A commit as git has it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct GitCommit {
+    pub(super) sha: Option<String>,
+    pub(super) tree: Option<CommitRef>,
+    pub(super) parents: Option<Vec<CommitRef>>,
+}
+
+/// A branch as git has it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct GitRef {
+    pub(super) object: Option<CommitRef>,
+}
+
+/// All entries of a tree.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct GitTree {
+    pub(super) tree: Option<Vec<GitTreeEntry>>,
+    pub(super) truncated: Option<bool>,
+}
+
+/// One entry of a tree.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct GitTreeEntry {
+    pub(super) path: Option<String>,
+    pub(super) mode: Option<String>,
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    pub(super) sha: Option<String>,
+}
+
 /// The comparison of two commits.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -171,6 +216,8 @@ pub(super) struct CheckRun {
     pub(super) status: Option<String>,
     pub(super) conclusion: Option<String>,
     pub(super) external_id: Option<String>,
+    pub(super) started_at: Option<String>,
+    pub(super) completed_at: Option<String>,
     pub(super) app: Option<App>,
     pub(super) output: Option<CheckOutput>,
 }

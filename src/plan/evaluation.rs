@@ -125,7 +125,7 @@ impl Decision<'_> {
         let asks_this = match issue.kind {
             IssueKind::PendingOwner => !self.is_new || key::asks(&issue.key, &self.covers),
             // A trail speaks of the pull request: one is enough, however many heads follow.
-            IssueKind::AuditB | IssueKind::AuditC => true,
+            IssueKind::AuditB | IssueKind::AuditC | IssueKind::PostMerge => true,
         };
         (Some(issue.kind) == self.wanted && asks_this).then_some(issue)
     }
@@ -288,7 +288,7 @@ fn state_after(decision: &Decision<'_>, check_digest: String) -> PullState {
     let same_head = input.prior.filter(|prior| prior.head_sha == facts.head_sha);
     let issue = decision.kept().cloned().map(|issue| match issue.kind {
         IssueKind::PendingOwner => issue,
-        IssueKind::AuditB | IssueKind::AuditC => IssueRef {
+        IssueKind::AuditB | IssueKind::AuditC | IssueKind::PostMerge => IssueRef {
             head_sha: facts.head_sha.clone(),
             ..issue
         },
@@ -318,7 +318,12 @@ fn state_after(decision: &Decision<'_>, check_digest: String) -> PullState {
         issue_refused,
         answered: decision.answered.clone(),
         inbox: memory(decision),
+        gate: input
+            .prior
+            .map(|prior| prior.gate.clone())
+            .unwrap_or_default(),
         closed: false,
+        after_merge: None,
     }
 }
 

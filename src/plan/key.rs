@@ -29,6 +29,7 @@ pub(crate) fn issue(
         IssueKind::PendingOwner => "d",
         IssueKind::AuditB => "b",
         IssueKind::AuditC => "c",
+        IssueKind::PostMerge => "m",
     };
     format!(
         "{repo}/{number}/{letter}/{}/{}",
@@ -40,6 +41,11 @@ pub(crate) fn issue(
 /// Does the Issue with this key ask exactly this?
 pub(crate) fn asks(key: &str, covers: &str) -> bool {
     key.split('/').nth(3) == Some(short(covers))
+}
+
+/// The key of the status comment: one a pull request, edited in place.
+pub(crate) fn gate(repo: RepoId, number: PullNumber) -> String {
+    format!("{repo}/{number}/gate")
 }
 
 /// The check-run's `external_id`.

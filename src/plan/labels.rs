@@ -129,6 +129,7 @@ pub fn of_issue(kind: IssueKind) -> Label {
         IssueKind::PendingOwner => PENDING_OWNER,
         IssueKind::AuditB => APPROVED_B_QUADRANT,
         IssueKind::AuditC => APPROVED_C_QUADRANT,
+        IssueKind::PostMerge => POST_MERGE_REVALIDATION,
     }
 }
 

@@ -3,17 +3,21 @@
 //! Pure: "now", the nonce and the key are arguments. INVARIANT: a plan that would change nothing has no entry and no
 //! effect; every effect that shows a decision comes with the entry that justifies it, or follows one already written.
 
+mod after_merge;
 mod closed;
 mod deciding;
 mod evaluation;
+mod gate;
 mod key;
 pub mod labels;
 mod passive;
 pub mod render;
 mod settle;
 
+pub use after_merge::{IncidentInput, REVERT_BRANCH, Undo, incident, incident_news};
 pub use closed::{ClosedInput, closed};
 pub use evaluation::{EvaluationInput, Issues, evaluation};
+pub use gate::{GateInput, gate};
 pub use key::check_run as check_run_key;
 pub use passive::{PassiveInput, passive_close};
 pub use settle::settle;

@@ -27,7 +27,7 @@ pub struct PassiveInput<'a> {
 #[must_use]
 pub fn passive_close(input: PassiveInput<'_>) -> Option<Effect> {
     match input.issue.kind {
-        IssueKind::PendingOwner => return None,
+        IssueKind::PendingOwner | IssueKind::PostMerge => return None,
         IssueKind::AuditB | IssueKind::AuditC => {}
     }
     let hours = input.hours?;

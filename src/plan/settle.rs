@@ -1,10 +1,17 @@
 //! What an effect's outcome adds to the state.
 
-use crate::domain::{Effect, IssueRef, Outcome, PullState};
+use super::key;
+use crate::domain::{
+    Effect, Incident, IssueKind, IssueRef, OpenIssueEffect, Outcome, PullState, Reverting,
+};
 
 /// Notes the outcome of one effect. Refused is remembered where it is to be tried again.
 pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
     match (effect, outcome) {
+        (Effect::OpenIssue(issue), outcome) if issue.kind == IssueKind::PostMerge => {
+            incident(state, issue, outcome);
+        }
+        (Effect::OpenRevert(_), outcome) => revert(state, outcome),
         (
             Effect::OpenIssue(issue),
             Outcome::Issue {
@@ -31,6 +38,28 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
         // What is not there must be said again.
         (Effect::CheckRun(_), Outcome::Refused { .. }) => state.check_digest = None,
         (
+            Effect::Merge(_)
+            | Effect::UpdateBranch { .. }
+            | Effect::EnableAutoMerge(_)
+            | Effect::DisableAutoMerge { .. }
+            | Effect::Enqueue { .. },
+            outcome,
+        ) => match outcome {
+            Outcome::Stale { reason } => state.gate.fail(reason, true),
+            Outcome::Refused { reason } => state.gate.fail(reason, false),
+            Outcome::Done
+            | Outcome::CheckRun { .. }
+            | Outcome::Issue { .. }
+            | Outcome::Pull { .. }
+            | Outcome::Comment { .. } => state.gate.succeed(),
+        },
+        // What is not there must be said again.
+        (Effect::Comment(comment), Outcome::Refused { .. })
+            if comment.key == key::gate(state.repo.id, state.number) =>
+        {
+            state.gate.said = None;
+        }
+        (
             Effect::OpenIssue(_)
             | Effect::CheckRun(_)
             | Effect::EnsureLabel { .. }
@@ -38,15 +67,52 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
             | Effect::AddLabels { .. }
             | Effect::RemoveLabel { .. }
             | Effect::Comment(_)
-            | Effect::ClosePull { .. }
-            | Effect::Merge(_)
-            | Effect::UpdateBranch { .. },
+            | Effect::ClosePull { .. },
             Outcome::Done
             | Outcome::CheckRun { .. }
             | Outcome::Issue { .. }
             | Outcome::Comment { .. }
+            | Outcome::Pull { .. }
             | Outcome::Stale { .. }
             | Outcome::Refused { .. },
         ) => {}
     }
+}
+
+/// The Issue about a merged commit. One that was refused is tried again by the sweep.
+fn incident(state: &mut PullState, issue: &OpenIssueEffect, outcome: &Outcome) {
+    let Some(watch) = &mut state.after_merge else {
+        return;
+    };
+    match outcome {
+        Outcome::Issue { number, .. } => {
+            watch.incident = Some(Incident {
+                repo: issue.repo.clone(),
+                number: *number,
+                told: false,
+            });
+        }
+        Outcome::Done
+        | Outcome::CheckRun { .. }
+        | Outcome::Comment { .. }
+        | Outcome::Pull { .. }
+        | Outcome::Stale { .. }
+        | Outcome::Refused { .. } => watch.settled = false,
+    }
+}
+
+fn revert(state: &mut PullState, outcome: &Outcome) {
+    let Some(watch) = &mut state.after_merge else {
+        return;
+    };
+    watch.revert = match outcome {
+        Outcome::Pull { number } => Some(Reverting::Opened { number: *number }),
+        Outcome::Refused { reason } | Outcome::Stale { reason } => Some(Reverting::Refused {
+            reason: reason.clone(),
+        }),
+        Outcome::Done
+        | Outcome::CheckRun { .. }
+        | Outcome::Issue { .. }
+        | Outcome::Comment { .. } => None,
+    };
 }

@@ -128,6 +128,12 @@ impl Policy {
         self.repos.gated.contains(repo)
     }
 
+    /// Are merged commits of this repository looked at afterwards?
+    #[must_use]
+    pub fn is_watched(&self, repo: &RepoName) -> bool {
+        self.is_gated(repo) || self.repos.audit_only.contains(repo)
+    }
+
     /// What counts as green CI in this repository.
     #[must_use]
     pub fn ci_of(&self, repo: &RepoName) -> Ci {

@@ -41,6 +41,16 @@ pub enum StoreError {
         /// The newest version known.
         known: i64,
     },
+    /// The data is from an older program, and may not be changed now.
+    #[error(
+        "store has schema {found}, this program reads {known}: start this version's server once, which brings it up to date"
+    )]
+    OlderSchema {
+        /// The version found.
+        found: i64,
+        /// The version known.
+        known: i64,
+    },
     /// Another process has the file.
     #[error(
         "`{path}` is in use by another process: only one quadgate may own a SQLite store (several replicas need `database_url`)"

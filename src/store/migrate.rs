@@ -9,6 +9,7 @@ use sqlx::AnyConnection;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_answers.sql"),
+    include_str!("migrations/0003_after_merge.sql"),
 ];
 
 /// Brings the schema to the newest version. The caller holds whatever keeps other programs out.
@@ -31,6 +32,19 @@ pub(in crate::store) async fn migrate(conn: &mut AnyConnection) -> Result<(), St
         apply(conn, version, text).await?;
     }
     Ok(())
+}
+
+/// Is the schema the one this program knows? Changes nothing.
+pub(in crate::store) async fn check(conn: &mut AnyConnection) -> Result<(), StoreError> {
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    let (found,): (Option<i64>,) = sqlx::query_as("SELECT MAX(version) FROM schema_version")
+        .fetch_one(&mut *conn)
+        .await?;
+    match found.unwrap_or(0) {
+        found if found > known => Err(StoreError::NewerSchema { found, known }),
+        found if found < known => Err(StoreError::OlderSchema { found, known }),
+        _ => Ok(()),
+    }
 }
 
 async fn apply(

@@ -13,7 +13,7 @@ mod types;
 pub use error::StoreError;
 pub use types::{
     Accepted, Claim, DeadLetter, DeliveryRow, DeliveryStatus, EffectStatus, Finish,
-    InstallationStatus, NewDelivery, NewPlan, Note, PlannedEffect, StoredPlan,
+    InstallationRow, InstallationStatus, NewDelivery, NewPlan, Note, PlannedEffect, StoredPlan,
 };
 
 use crate::domain::{
@@ -51,6 +51,8 @@ pub trait Store: Send + Sync + 'static {
     -> Result<(), StoreError>;
     /// The generation is done: state kept, deliveries acknowledged, plan and lease gone, in one transaction.
     async fn finish(&self, claim: &Claim, finish: Finish) -> Result<(), StoreError>;
+    /// A step of the work is done and more follows: state and counters kept, the plan gone, the lease goes on.
+    async fn remember(&self, claim: &Claim, done: Finish) -> Result<(), StoreError>;
     /// Failed for now; due again at `next_attempt`. A plan stays.
     async fn retry(
         &self,
@@ -117,6 +119,15 @@ pub trait Store: Send + Sync + 'static {
     /// The pull requests with an Issue of ours that is open, or that ended with an approval still in force.
     async fn open_issues(&self) -> Result<Vec<PullState>, StoreError>;
 
+    /// The pull request whose merge made this commit, if it is or was watched.
+    async fn pull_merged_as(
+        &self,
+        repo: RepoId,
+        commit: &Sha,
+    ) -> Result<Option<PullState>, StoreError>;
+    /// The merged pull requests whose commit is to be looked at by the clock.
+    async fn watched_merges(&self, now: Timestamp) -> Result<Vec<PullState>, StoreError>;
+
     // Installations, repositories, owners.
 
     /// Remembers the state of an installation; an active one's waiting work is due again.
@@ -127,6 +138,8 @@ pub trait Store: Send + Sync + 'static {
     ) -> Result<(), StoreError>;
     /// The state of an installation; active when never heard of.
     async fn installation(&self, id: InstallationId) -> Result<InstallationStatus, StoreError>;
+    /// Every installation that was heard of, with the number of its repositories that were seen.
+    async fn installations(&self) -> Result<Vec<InstallationRow>, StoreError>;
     /// Remembers the name of the moment.
     async fn repo_seen(&self, repo: &RepoRef) -> Result<(), StoreError>;
     /// The name last seen.

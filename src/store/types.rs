@@ -81,6 +81,17 @@ impl InstallationStatus {
     }
 }
 
+/// An installation, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstallationRow {
+    /// Its id.
+    pub id: InstallationId,
+    /// May its work go on?
+    pub status: InstallationStatus,
+    /// How many of its repositories were seen.
+    pub repositories: u64,
+}
+
 /// What became of an offered delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Accepted {

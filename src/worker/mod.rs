@@ -4,9 +4,12 @@
 //! acknowledged (`Store::finish`) only when everything that it asked for is true on GitHub or is kept in the
 //! store to be retried.
 
+pub(crate) mod after_merge;
 mod answers;
 mod audit_writer;
+mod burn_in;
 mod carry_out;
+mod gate;
 mod inbox_repo;
 mod lookup;
 mod merge_group;
@@ -17,6 +20,8 @@ mod write_budget;
 
 pub(crate) use answers::shown;
 pub use audit_writer::AuditWriter;
+pub(crate) use burn_in::META as BURN_IN;
+pub use burn_in::TickMetrics;
 pub use write_budget::WriteBudget;
 
 use crate::clock::Clock;
@@ -27,6 +32,7 @@ use crate::policy::Policy;
 use crate::server::Metrics;
 use crate::store::{Claim, Finish, Store, StoreError};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -64,6 +70,8 @@ pub struct Bench {
     pub inboxes: Mutex<HashMap<RepoName, RepoRef>>,
     /// What was written lately, to be governed.
     pub writes: WriteBudget,
+    /// Where the agents' clocks are shown.
+    pub tick_metrics: TickMetrics,
     /// Called between any two steps.
     pub fault_point: FaultPoint,
 }
@@ -94,6 +102,15 @@ pub enum WorkError {
     /// The head moved while it was looked at; start over.
     #[error("the head moved while facts were read")]
     Moved,
+    /// GitHub has not computed yet whether the pull request merges without conflict.
+    #[error("GitHub has not computed yet whether it merges without conflict")]
+    Uncomputed,
+    /// GitHub refused an order because what was judged is no more; start over.
+    #[error("what was judged is no more: {reason}")]
+    Overtaken {
+        /// In GitHub's words.
+        reason: String,
+    },
     /// A bug or a bound of ours.
     #[error("{0}")]
     Broken(String),
@@ -196,7 +213,8 @@ impl Bench {
                 self.pull(claim, &self.present(repo).await?, *number).await
             }
             Subject::Head { repo, sha } => {
-                self.pulls_of_head(&self.present(repo).await?, sha).await
+                self.pulls_of_head(claim, &self.present(repo).await?, sha)
+                    .await
             }
             Subject::Issue { repo, number } => {
                 self.pull_of_issue(&self.present(repo).await?, *number)
@@ -211,6 +229,9 @@ impl Bench {
                 head_sha,
                 head_ref,
             } => self.merge_group(claim, repo, head_sha, head_ref).await,
+            Subject::Commit { repo, sha } => {
+                self.pull_of_commit(&self.present(repo).await?, sha).await
+            }
         }
     }
 
@@ -247,9 +268,12 @@ impl Bench {
                 self.metrics.lease_lost();
                 return Ok(());
             }
-            WorkError::Store(_) | WorkError::Audit(_) | WorkError::Moved | WorkError::Behind => {
-                (true, None)
-            }
+            WorkError::Store(_)
+            | WorkError::Audit(_)
+            | WorkError::Moved
+            | WorkError::Behind
+            | WorkError::Uncomputed
+            | WorkError::Overtaken { .. } => (true, None),
             WorkError::Capped { wait, .. } => (true, Some(*wait)),
             WorkError::Broken(_) => (false, None),
         };
@@ -288,4 +312,14 @@ fn random() -> u32 {
         Ok(()) => u32::from_le_bytes(bytes),
         Err(_) => 0,
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }

@@ -23,7 +23,7 @@ pub(crate) fn due<'a>(
 ) -> Option<&'a IssueRef> {
     let issue = state.issue.as_ref().filter(|_| !state.inbox.stays)?;
     match issue.kind {
-        IssueKind::PendingOwner => return None,
+        IssueKind::PendingOwner | IssueKind::PostMerge => return None,
         IssueKind::AuditB | IssueKind::AuditC => {}
     }
     let open_for = Duration::from_secs(hours(policy)?.saturating_mul(3_600));

@@ -3,9 +3,13 @@
 //! INVARIANT: nothing is published about facts that may belong to another head than the one they are published on.
 
 use super::answers::{Heard, Question};
-use super::{Bench, Done, WorkError, passive, retry};
+use super::gate::{Judged, is_ready};
+use super::{Bench, Done, WorkError, hex, passive, retry};
 use crate::diff;
-use crate::domain::{Facts, Known, PullNumber, PullState, Quadrant, RepoRef, Timestamp};
+use crate::domain::{
+    AfterMerge, Facts, GateMemory, InboxMemory, Known, PullNumber, PullState, Quadrant, RepoRef,
+    Timestamp,
+};
 use crate::github::{PullView, Seen, Wants};
 use crate::plan::{self, EvaluationInput, Issues, Plan, labels};
 use crate::policy::Policy;
@@ -29,13 +33,21 @@ impl Bench {
         let mut prior = claim.state.clone();
         let mut count = Vec::new();
         if let Some(stored) = &claim.plan {
-            let (state, counted) = self.carry_out(claim, stored, &Seen::nothing()).await?;
+            let (state, counted) = self.carry_on(claim, stored).await?;
             count.extend(counted);
-            if stored.generation == claim.generation {
+            let gated = self.policy().merge.enabled;
+            if stored.generation == claim.generation && !gated {
                 return Ok(Done {
                     state: Some(state),
                     count,
                 });
+            }
+            if gated {
+                let done = Done {
+                    state: Some(state.clone()),
+                    count: std::mem::take(&mut count),
+                };
+                self.remember(claim, done).await?;
             }
             prior = Some(state);
         }
@@ -68,7 +80,7 @@ impl Bench {
         };
         let policy = self.policy();
         if !pull.open {
-            return self.after_close(claim, &repo, &pull, prior, &policy).await;
+            return Box::pin(self.after_close(claim, &repo, &pull, prior, &policy)).await;
         }
         if pull.base.archived || !policy.is_gated(&repo.name) {
             tracing::info!(repo = %repo.name, "not gated, or archived: nothing is written");
@@ -76,7 +88,10 @@ impl Bench {
         }
         let head_since = head_since(claim, &pull, prior, started);
         let fingerprint = fingerprint(&pull, &policy);
-        if let Some(unchanged) = prior.filter(|prior| nothing_changed(claim, prior, &fingerprint)) {
+        // What the gate asks for changes without a trace in the pull request: CI ends, the base moves.
+        let unchanged = prior
+            .filter(|prior| !policy.merge.enabled && nothing_changed(claim, prior, &fingerprint));
+        if let Some(unchanged) = unchanged {
             let state = PullState {
                 head_since,
                 ..unchanged.clone()
@@ -85,6 +100,7 @@ impl Bench {
         }
         let facts = self.facts(claim, &repo, &pull, head_since).await?;
         self.at("facts-read");
+        self.met(&facts).await;
         let (facts, verdict) = judge(facts, Arc::clone(&policy)).await?;
         let mut plan = self
             .plan(
@@ -99,6 +115,7 @@ impl Bench {
             )
             .await?;
         plan.state_after.head_since = head_since;
+        self.note_rejection(&plan, &facts).await;
         let took = self.clock.now().since(started);
         self.metrics.evaluated(verdict.quadrant(), took);
         tracing::info!(
@@ -109,11 +126,23 @@ impl Bench {
             took_ms = took.as_millis(),
             "judged"
         );
-        if plan.is_empty() {
-            return self.nothing_to_do(claim, plan.state_after, &policy).await;
+        let done = if plan.is_empty() {
+            self.nothing_to_do(claim, plan.state_after, &policy).await?
+        } else {
+            self.save_and_carry_out(claim, plan, &self.github.seen(&facts))
+                .await?
+        };
+        if !policy.merge.enabled {
+            return Ok(done);
         }
-        self.save_and_carry_out(claim, plan, &self.github.seen(&facts))
-            .await
+        let judged = Judged {
+            repo: &repo,
+            pull: &pull,
+            facts: &facts,
+            quadrant: verdict.quadrant(),
+        };
+        // Boxed: the state of both steps at once would make a future of many kilobytes.
+        Box::pin(self.gate(claim, judged, done, &policy)).await
     }
 
     /// The pull request as GitHub shows it. While it shows less than a webhook has announced, it is read again later.
@@ -148,7 +177,8 @@ impl Bench {
             label_events: pull
                 .labels
                 .iter()
-                .any(|label| label == labels::AUTO_REVERT.name),
+                .any(|label| label == labels::AUTO_REVERT.name)
+                || (self.policy().merge.enabled && is_ready(pull)),
         };
         let read = self.github.facts(repo, pull, Some(head_since), wants).await;
         if !last_try
@@ -197,14 +227,21 @@ impl Bench {
         prior: Option<&PullState>,
         policy: &Policy,
     ) -> Result<Done, WorkError> {
+        let watch = self.watch(pull, policy);
         let Some(prior) = prior else {
-            return Ok(Done::nothing());
+            let Some(watch) = watch else {
+                return Ok(Done::nothing());
+            };
+            let state = merged_unseen(repo, pull, watch, self.clock.now());
+            return self.after_merge(claim, repo, pull, state, policy).await;
         };
         if prior.closed {
-            return self.nothing_to_do(claim, prior.clone(), policy).await;
+            let mut state = prior.clone();
+            state.after_merge = state.after_merge.or(watch);
+            return self.after_merge(claim, repo, pull, state, policy).await;
         }
         let language = policy.inbox.language;
-        let plan = plan::closed(plan::ClosedInput {
+        let mut plan = plan::closed(plan::ClosedInput {
             prior,
             repo,
             merged: pull.merged,
@@ -214,8 +251,10 @@ impl Bench {
             delivery: claim.deliveries.first(),
             version: env!("CARGO_PKG_VERSION"),
         });
+        plan.state_after.after_merge = watch;
         if plan.is_empty() {
-            return self.nothing_to_do(claim, plan.state_after, policy).await;
+            let state = plan.state_after;
+            return self.after_merge(claim, repo, pull, state, policy).await;
         }
         self.save_and_carry_out(claim, plan, &Seen::nothing()).await
     }
@@ -326,6 +365,29 @@ impl Bench {
             state: Some(state),
             count,
         })
+    }
+}
+
+/// The state of a pull request that is met for the first time after its merge.
+fn merged_unseen(repo: &RepoRef, pull: &PullView, watch: AfterMerge, now: Timestamp) -> PullState {
+    PullState {
+        repo: repo.clone(),
+        number: pull.number,
+        head_sha: pull.head.sha.clone(),
+        head_since: now,
+        fingerprint: None,
+        quadrant: None,
+        decision: None,
+        witness: None,
+        check_run: None,
+        check_digest: None,
+        issue: None,
+        issue_refused: None,
+        answered: None,
+        inbox: InboxMemory::default(),
+        gate: GateMemory::default(),
+        closed: true,
+        after_merge: Some(watch),
     }
 }
 

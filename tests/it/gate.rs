@@ -1,7 +1,11 @@
 //! The merge gate against its case files, and the promises that hold for every input.
 
 use super::classifier::{facts_with, policy};
-use quadgate::domain::{Facts, Known, Quadrant, Timestamp};
+use quadgate::audit::Body;
+use quadgate::domain::{
+    Blob, Effect, Facts, FailedOrder, GateMemory, Known, Ordered, Outcome, PullState, Quadrant,
+    Timestamp, Tree,
+};
 use quadgate::gate::burn_in::BurnIn;
 use quadgate::gate::merge::{self, Answer, Hold, MergeStep, Next};
 use quadgate::gate::revalidation::{self, BaseRun, MergedCommit, Revalidation};
@@ -15,6 +19,7 @@ const CONDITIONS: &str = include_str!("data/gate/conditions.json");
 const STEPS: &str = include_str!("data/gate/merge.json");
 const BURN_IN: &str = include_str!("data/gate/burn_in.json");
 const REVALIDATION: &str = include_str!("data/gate/revalidation.json");
+const UNDO: &str = include_str!("data/gate/undo.json");
 const DOCS: &str = include_str!("../../docs/merge-gate.md");
 
 const HEAD: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -418,6 +423,7 @@ fn merged_commits_are_judged_and_reverted_only_where_proved() {
             sha: sha.clone(),
             parents: known(&case["parents"]),
             is_revert: known(&case["is_revert"]),
+            is_whole: case.get("is_whole").map_or(Known::Known(true), known),
         };
         let revert = match revert::judge(&outcome, &target, &policy) {
             Revert::NotNeeded => "not-needed".to_owned(),
@@ -434,6 +440,76 @@ fn merged_commits_are_judged_and_reverted_only_where_proved() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// `"1"` is a plain file with this object, `"100755 1"` one of another mode.
+fn tree(value: &Value) -> Tree {
+    let blob = |text: &str| {
+        let (mode, digit) = text.split_once(' ').unwrap_or(("100644", text));
+        Blob {
+            mode: mode.to_owned(),
+            sha: digit.repeat(40).parse().expect("a digit"),
+        }
+    };
+    let files = value.as_object().expect("a tree").iter();
+    files
+        .map(|(path, text)| (path.clone(), blob(text.as_str().expect("text"))))
+        .collect()
+}
+
+#[test]
+fn a_revert_puts_back_what_nobody_touched_since() {
+    for case in cases(UNDO) {
+        let id = &case["id"];
+        let (parent, merged, tip) = (
+            tree(&case["parent"]),
+            tree(&case["merged"]),
+            tree(&case["tip"]),
+        );
+        match revert::undo(&parent, &merged, &tip) {
+            Ok(changes) => {
+                let mut found = json!({});
+                for change in &changes {
+                    found[&change.path] = match &change.to {
+                        None => Value::Null,
+                        Some(blob) if blob.mode == "100644" => json!(blob.sha.as_str()[..1]),
+                        Some(blob) => json!(format!("{} {}", blob.mode, &blob.sha.as_str()[..1])),
+                    };
+                }
+                let mut wanted = case["expect"].clone();
+                for value in wanted
+                    .as_object_mut()
+                    .into_iter()
+                    .flat_map(|all| all.values_mut())
+                {
+                    if let Some(plain) =
+                        value.as_str().and_then(|text| text.strip_prefix("100644 "))
+                    {
+                        *value = json!(plain);
+                    }
+                }
+                assert_eq!(found, wanted, "{id}");
+                // Applied to the commit itself, it gives the parent.
+                let mut back = merged.clone();
+                for change in changes {
+                    match change.to {
+                        Some(blob) => drop(back.insert(change.path, blob)),
+                        None => drop(back.remove(&change.path)),
+                    }
+                }
+                assert_eq!(back, parent, "{id}");
+            }
+            Err(why) => assert_eq!(json!(why), case["error"], "{id}"),
+        }
+    }
+    let many: Tree = (0..=revert::MOST_PATHS)
+        .map(|n| (format!("f{n}"), tree(&json!({"x": "1"}))["x"].clone()))
+        .collect();
+    let why = revert::undo(&Tree::new(), &many, &many);
+    assert_eq!(
+        why,
+        Err("the commit touches more than 300 files".to_owned())
+    );
+}
+
 /// Overlays, each of which may or may not touch what a merge rests on.
 fn overlays() -> Vec<Value> {
     cases(CONDITIONS)
@@ -441,6 +517,72 @@ fn overlays() -> Vec<Value> {
         .chain(cases(STEPS))
         .map(|case| case["given"].clone())
         .collect()
+}
+
+/// One of several things that may be remembered of the gate.
+fn remembering(given: &Given, which: usize) -> PullState {
+    let order = |head: &quadgate::domain::Sha, logged| Ordered {
+        head_sha: head.clone(),
+        ground: "another".into(),
+        logged,
+    };
+    let (here, elsewhere) = (
+        &given.facts.head_sha,
+        "f".repeat(40).parse().expect("a SHA"),
+    );
+    let gate = match which {
+        0 => GateMemory::default(),
+        1 => GateMemory {
+            ordered: Some(order(here, true)),
+            said: Some("text".into()),
+            ..GateMemory::default()
+        },
+        2 => GateMemory {
+            ordered: Some(order(&elsewhere, true)),
+            ..GateMemory::default()
+        },
+        3 => GateMemory {
+            ordered: Some(order(here, false)),
+            ..GateMemory::default()
+        },
+        stale => GateMemory {
+            failed: Some(FailedOrder {
+                order: order(here, true),
+                reason: "moved".into(),
+                stale: stale == 4,
+                tries: 1,
+                told: false,
+            }),
+            ended: 1,
+            ..GateMemory::default()
+        },
+    };
+    PullState {
+        gate,
+        ..crate::store_contract::state(7, 'a', None)
+    }
+}
+
+fn planned(
+    given: &Given,
+    conditions: &Conditions,
+    step: &MergeStep,
+    prior: &PullState,
+) -> quadgate::plan::Plan {
+    quadgate::plan::gate(&quadgate::plan::GateInput {
+        prior,
+        base_ref: &given.facts.base_ref,
+        quadrant: given.quadrant,
+        labelled: true,
+        conditions,
+        step,
+        ground: "ground",
+        retry_refused: false,
+        policy: &given.policy,
+        now: given.now,
+        delivery: None,
+        version: "0.0.0",
+    })
 }
 
 fn combined(picked: &[usize], all: &[Value]) -> Value {
@@ -492,6 +634,65 @@ proptest::proptest! {
         }
         proptest::prop_assert!(!(given.policy.merge.dry_run && step.acts()));
         proptest::prop_assert!(given.policy.merge.enabled || step == MergeStep::Nothing(Hold::Off));
+    }
+
+    /// Whatever was remembered: an order names the judged head, comes last and right after its entry, and is given once.
+    #[test]
+    fn a_planned_order_names_the_judged_head_and_is_logged_first(
+        picked in proptest::collection::vec(0_usize..10_000, 0..4),
+        memory in 0_usize..6,
+    ) {
+        let given = Given::read(&combined(&picked, &overlays()));
+        let conditions = given.judge();
+        let step = merge::decide(&conditions, &given.gate, &given.policy);
+        let prior = remembering(&given, memory);
+        let plan = planned(&given, &conditions, &step, &prior);
+        let orders: Vec<&Effect> = plan.effects.iter().filter(|effect| effect.rests_on_the_gate()).collect();
+        proptest::prop_assert!(orders.len() <= 1);
+        if !given.policy.merge.enabled {
+            proptest::prop_assert!(plan.effects.is_empty());
+        }
+        let merges = |entry: &quadgate::audit::EntryDraft| matches!(entry.body, Body::Merged { .. });
+        if let Some(order) = orders.first() {
+            proptest::prop_assert_eq!(plan.effects.last(), Some(*order));
+            proptest::prop_assert!(step.acts() && !given.policy.merge.dry_run);
+            let head = match order {
+                Effect::Merge(merge) | Effect::EnableAutoMerge(merge) => Some(&merge.sha),
+                Effect::Enqueue { sha, .. } => Some(sha),
+                _ => None,
+            };
+            if let Some(head) = head {
+                proptest::prop_assert!(conditions.may_merge());
+                proptest::prop_assert_eq!(head, conditions.head_sha());
+                proptest::prop_assert_eq!(head, &given.facts.head_sha);
+                let entry = plan.entries.last().expect("an entry");
+                proptest::prop_assert!(merges(entry));
+                proptest::prop_assert_eq!(&entry.about.as_ref().expect("about").head_sha, head);
+            } else {
+                proptest::prop_assert!(!plan.entries.iter().any(merges));
+            }
+        } else {
+            proptest::prop_assert!(!plan.entries.iter().any(merges));
+        }
+        // Carried out, it leaves nothing to plan; refused, it is told and not given again.
+        let mut done = plan.state_after.clone();
+        let mut refused = plan.state_after.clone();
+        for effect in &plan.effects {
+            quadgate::plan::settle(&mut done, effect, &Outcome::Done);
+            let outcome = if effect.rests_on_the_gate() {
+                Outcome::Refused { reason: "GitHub's words".into() }
+            } else {
+                Outcome::Done
+            };
+            quadgate::plan::settle(&mut refused, effect, &outcome);
+        }
+        let again = planned(&given, &conditions, &step, &done);
+        let handed_over = matches!(step, MergeStep::EnableAuto { .. } | MergeStep::Enqueue { .. });
+        proptest::prop_assert!(again.is_empty() || handed_over, "{again:?}");
+        let told = planned(&given, &conditions, &step, &refused);
+        proptest::prop_assert!(!told.effects.iter().any(Effect::rests_on_the_gate));
+        proptest::prop_assert_eq!(told.entries.len(), usize::from(!orders.is_empty()));
+        proptest::prop_assert!(planned(&given, &conditions, &step, &told.state_after).is_empty());
     }
 
     /// Core conditions are judged whatever `disabled` says, and one more unmet condition never opens the gate.

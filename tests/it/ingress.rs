@@ -48,8 +48,14 @@ impl Server {
         let store: Arc<dyn Store> = Arc::new(store);
         let metrics = Arc::new(Metrics::new().unwrap());
         let supervision: Supervision = Arc::new(|repo| Standing {
-            supervised: !matches!(repo.name.name(), "foreign" | "inbox"),
+            supervised: !matches!(repo.name.name(), "foreign" | "inbox" | "audited"),
             inbox: repo.name.name() == "inbox",
+            watched: matches!(repo.name.name(), "watched" | "audited"),
+            merges: match repo.name.name() {
+                "merging" => Merges::IntoDefault,
+                "branches" => Merges::Into(vec!["release".into()]),
+                _ => Merges::Off,
+            },
         });
         let (public, operators) = routers(ServerState {
             webhook_path: "/webhook".into(),
@@ -265,7 +271,7 @@ async fn recorded_payloads_are_all_read() {
             _ => 204,
         };
         let named = example.payload["installation"]["id"].is_u64();
-        let in_repository = !matches!(example.event.as_str(), "ping" | "push" | "status");
+        let in_repository = example.event != "ping";
         let expect = if in_repository && !named {
             "no-installation"
         } else {

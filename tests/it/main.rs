@@ -14,6 +14,7 @@
     clippy::unchecked_time_subtraction
 )]
 
+mod after_merge;
 mod answers;
 mod answers_refused;
 mod architecture;
@@ -22,6 +23,7 @@ mod audit_cli;
 mod bad_days;
 mod bad_machine;
 mod bad_meanwhile;
+mod burn_in;
 mod burst;
 mod classifier;
 mod classifier_reports;
@@ -52,10 +54,14 @@ mod ingress;
 mod ingress_events;
 mod journey;
 mod merge_groups;
+mod merging;
+mod merging_handed_over;
+mod merging_refused;
 mod model;
 mod plan;
 mod plan_passive;
 mod reports_e2e;
+mod status;
 mod store_contract;
 mod store_sqlite;
 mod sweep;

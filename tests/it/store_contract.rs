@@ -90,7 +90,9 @@ pub fn state(number: u64, head: char, issue: Option<u64>) -> PullState {
         issue_refused: None,
         answered: None,
         inbox: InboxMemory::default(),
+        gate: GateMemory::default(),
         closed: false,
+        after_merge: None,
     }
 }
 

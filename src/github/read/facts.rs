@@ -228,6 +228,20 @@ impl GitHub {
         repo: &RepoRef,
         path: ApiPath,
     ) -> Result<Vec<CheckRunFact>, ApiError> {
+        self.wire_check_runs(name, repo, path)
+            .await?
+            .into_iter()
+            .map(|run| check_run(name, run))
+            .collect()
+    }
+
+    /// A whole list of check-runs, each once.
+    pub(super) async fn wire_check_runs(
+        &self,
+        name: &'static str,
+        repo: &RepoRef,
+        path: ApiPath,
+    ) -> Result<Vec<wire::CheckRun>, ApiError> {
         let listing = Listing {
             name,
             who: of(repo),
@@ -235,11 +249,7 @@ impl GitHub {
             expected: None,
         };
         let list = self.list::<wire::CheckRuns>(listing).await?;
-        let runs = list
-            .items
-            .into_iter()
-            .map(|run| check_run(name, run))
-            .collect::<Result<Vec<_>, _>>()?;
+        let runs = list.items;
         refuse_twice(name, &runs, |run| run.id)?;
         let (total, listed) = (list.total.unwrap_or(0), runs.len());
         if u64::try_from(listed).ok() != Some(total) {
@@ -289,7 +299,7 @@ impl GitHub {
     }
 }
 
-fn check_run(name: &'static str, run: wire::CheckRun) -> Result<CheckRunFact, ApiError> {
+pub(super) fn check_run(name: &'static str, run: wire::CheckRun) -> Result<CheckRunFact, ApiError> {
     let app = run.app.unwrap_or_default();
     let output = run.output.unwrap_or_default();
     Ok(CheckRunFact {

@@ -9,6 +9,7 @@ mod facts;
 mod group;
 mod issue;
 mod merge;
+mod objects;
 mod pull;
 
 pub use app::{AppView, DeliveryAttempt, FailedDelivery, InstallationView, RepoView};
@@ -16,6 +17,7 @@ pub use facts::{FactsRead, Wants};
 pub use group::GroupCommit;
 pub use issue::{Comment, IssueView, Reaction};
 pub use merge::MergeSettings;
+pub use objects::{CommitView, TimedRun};
 pub use pull::{BaseView, HeadView, PullBrief, PullView};
 
 pub(super) use facts::OurRun;

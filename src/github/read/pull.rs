@@ -38,10 +38,18 @@ pub struct PullView {
     pub body: Option<String>,
     /// Can it be merged without conflicts? `None` while GitHub has not computed it.
     pub mergeable: Option<bool>,
+    /// When it was merged, by GitHub's clock.
+    pub merged_at: Option<Timestamp>,
+    /// The commit that its merge made, once it is merged.
+    pub merge_commit: Option<Sha>,
     /// When it last changed, by GitHub's clock.
     pub updated_at: Timestamp,
     /// Its page.
     pub html_url: String,
+    /// Its id in GraphQL.
+    pub node_id: String,
+    /// Login of the account that switched auto-merge on, empty when the account is gone; `None`: it is off.
+    pub auto_merge: Option<String>,
 }
 
 /// The head of a pull request.
@@ -68,6 +76,8 @@ pub struct BaseView {
     pub full_name: RepoName,
     /// Is it archived (read-only)?
     pub archived: bool,
+    /// The repository's default branch, where GitHub says so.
+    pub default_branch: Option<String>,
 }
 
 /// A pull request in a list.
@@ -110,10 +120,18 @@ impl PullView {
         let head = need(name, pull.head, "head")?;
         let base = need(name, pull.base, "base")?;
         let base_repo = need(name, base.repo, "base.repo")?;
+        let merged = pull.merged.unwrap_or(pull.merged_at.is_some());
         Ok(Self {
             number: PullNumber(need(name, pull.number, "number")?),
             open: need(name, pull.state, "state")? == "open",
-            merged: pull.merged.unwrap_or(pull.merged_at.is_some()),
+            merged,
+            merged_at: pull.merged_at.as_deref().and_then(|at| at.parse().ok()),
+            // Before the merge it is that of a trial merge.
+            merge_commit: pull
+                .merge_commit_sha
+                .filter(|_| merged)
+                .map(|text| sha(name, Some(text), "merge_commit_sha"))
+                .transpose()?,
             draft: pull.draft.unwrap_or(false),
             head: HeadView {
                 sha: sha(name, head.sha, "head.sha")?,
@@ -128,6 +146,7 @@ impl PullView {
                     .parse()
                     .map_err(|_| ApiError::unreadable(name, "`base.repo.full_name` is no name"))?,
                 archived: base_repo.archived.unwrap_or(false),
+                default_branch: base_repo.default_branch,
             },
             author: pull.user.and_then(wire::User::account),
             labels: need(name, pull.labels, "labels")?
@@ -141,6 +160,10 @@ impl PullView {
             mergeable: pull.mergeable,
             updated_at: time(name, pull.updated_at, "updated_at")?,
             html_url: pull.html_url.unwrap_or_default(),
+            node_id: pull.node_id.unwrap_or_default(),
+            auto_merge: pull
+                .auto_merge
+                .map(|on| on.enabled_by.and_then(|by| by.login).unwrap_or_default()),
         })
     }
 }
@@ -219,7 +242,7 @@ impl GitHub {
         }
     }
 
-    async fn briefs(
+    pub(super) async fn briefs(
         &self,
         name: &'static str,
         repo: &RepoRef,

@@ -94,7 +94,7 @@ fn open(decision: &Decision<'_>, kind: IssueKind, repo: &RepoRef) -> OpenIssueEf
             };
             (seal(&body, stamp, input.key), Some(input.nonce.to_owned()))
         }
-        IssueKind::AuditB | IssueKind::AuditC => (body, None),
+        IssueKind::AuditB | IssueKind::AuditC | IssueKind::PostMerge => (body, None),
     };
     OpenIssueEffect {
         repo: repo.clone(),

@@ -86,7 +86,9 @@ fn what_now(input: &IssueInput<'_>, texts: &Texts) -> String {
         (IssueKind::AuditB | IssueKind::AuditC, Some(hours)) => {
             fill(texts.passive_close, &[("hours", &hours.to_string())])
         }
-        (IssueKind::AuditB | IssueKind::AuditC, None) => texts.never_closes.to_owned(),
+        (IssueKind::AuditB | IssueKind::AuditC, None) | (IssueKind::PostMerge, _) => {
+            texts.never_closes.to_owned()
+        }
     }
 }
 

@@ -318,7 +318,7 @@ fn a_cut_closes_its_fence_and_says_how_much_is_missing() {
 }
 
 /// The text that GitHub would look at for mentions and references: all but code.
-fn prose(markdown: &str) -> (String, usize) {
+pub(super) fn prose(markdown: &str) -> (String, usize) {
     let mut text = String::new();
     let (mut in_code, mut cells) = (false, 0);
     for event in Parser::new_ext(
@@ -339,7 +339,7 @@ fn prose(markdown: &str) -> (String, usize) {
     (text, cells)
 }
 
-fn nasty() -> impl Strategy<Value = String> {
+pub(super) fn nasty() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("@octo-team".to_owned()),
         Just("fixes #1".to_owned()),

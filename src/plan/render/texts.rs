@@ -1,10 +1,13 @@
 //! The sentences, one struct, one value a language. `{name}` stands for a value; a test checks that both languages
 //! use the same ones.
 
+mod after_merge;
 mod en;
 mod ko;
 
 use crate::domain::{Choice, Criticality, IssueKind, Quadrant, Reversibility};
+
+pub(crate) use after_merge::AfterMergeTexts;
 
 pub use crate::policy::Language;
 
@@ -115,11 +118,26 @@ pub(crate) struct Texts {
     pub integrity_failed: &'static str,
     pub stale_approval: &'static str,
     pub rejected_pull: &'static str,
+    // The status comment of the merge gate.
+    pub gate_waits: &'static str,
+    pub gate_ready: &'static str,
+    pub gate_blocks: &'static str,
+    pub gate_warns: &'static str,
+    pub gate_refused: &'static str,
+    pub gate_merges: &'static str,
+    pub gate_auto: &'static str,
+    pub gate_auto_off: &'static str,
+    pub gate_queue: &'static str,
+    pub gate_underway: &'static str,
+    pub gate_updates: &'static str,
+    pub gate_dry_run: &'static str,
     // The check-run on a merge group.
     pub group_passes: &'static str,
     pub group_fails: &'static str,
     pub group_because: &'static str,
     pub group_members: &'static str,
+    // After the merge.
+    pub after_merge: AfterMergeTexts,
 }
 
 impl Texts {
@@ -155,6 +173,7 @@ impl Texts {
             IssueKind::PendingOwner => self.title_d,
             IssueKind::AuditB => self.title_b,
             IssueKind::AuditC => self.title_c,
+            IssueKind::PostMerge => self.after_merge.title,
         }
     }
 
@@ -163,6 +182,7 @@ impl Texts {
             IssueKind::PendingOwner => self.issue_intro_d,
             IssueKind::AuditB => self.issue_intro_b,
             IssueKind::AuditC => self.issue_intro_c,
+            IssueKind::PostMerge => self.after_merge.intro,
         }
     }
 }

@@ -21,12 +21,42 @@ use wire::{CheckRun, Payload, PullRequest, Repository};
 const JUDGMENT: &str = "classifier-judgment";
 
 /// What the configuration says about a repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
     /// Its pull requests are ours to classify.
     pub supervised: bool,
+    /// Its merged commits are looked at afterwards.
+    pub watched: bool,
     /// Our Issues stand there.
     pub inbox: bool,
+    /// Does the merge gate merge, and into which branches?
+    pub merges: Merges,
+}
+
+/// Does the merge gate merge? If it does not, nothing is to be looked at because CI ended or a base moved.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Merges {
+    /// It does not.
+    #[default]
+    Off,
+    /// It does, into the default branch.
+    IntoDefault,
+    /// It does, into these branches.
+    Into(Vec<String>),
+}
+
+impl Merges {
+    fn is_on(&self) -> bool {
+        *self != Self::Off
+    }
+
+    fn into(&self, branch: &str, default: Option<&str>) -> bool {
+        match self {
+            Self::Off => false,
+            Self::IntoDefault => default == Some(branch),
+            Self::Into(branches) => branches.iter().any(|base| base == branch),
+        }
+    }
 }
 
 /// Asks the configuration of the moment about a repository.
@@ -114,7 +144,7 @@ pub fn read(event: Event, body: &[u8], context: &Context) -> Result<Reading, Pay
     let payload: Payload = serde_json::from_slice(body)?;
     Ok(match event {
         Event::Other => Reading::Ignored(Ignored::UnknownEvent),
-        Event::Ping | Event::Status | Event::Push => Reading::Ignored(Ignored::NothingToDo),
+        Event::Ping => Reading::Ignored(Ignored::NothingToDo),
         Event::Installation | Event::InstallationRepositories => {
             installation(event, payload, context)
         }
@@ -122,6 +152,8 @@ pub fn read(event: Event, body: &[u8], context: &Context) -> Result<Reading, Pay
         Event::PullRequest
         | Event::CheckRun
         | Event::CheckSuite
+        | Event::Status
+        | Event::Push
         | Event::IssueComment
         | Event::Issues
         | Event::MergeGroup => in_repository(event, payload, context),
@@ -139,7 +171,7 @@ fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
     let standing = (context.supervision)(&repo);
     let ours = match event {
         Event::Issues | Event::IssueComment => standing.supervised || standing.inbox,
-        _ => standing.supervised,
+        _ => standing.supervised || standing.watched,
     };
     if !ours {
         return Reading::Ignored(Ignored::Unsupervised);
@@ -147,7 +179,13 @@ fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
     let mut notes = vec![Note::RepoSeen(repo.clone())];
     notes.extend(pressed(event, &payload, context.own_app));
     notes.extend(comment_edited(event, &payload, &repo));
-    match triggers(event, &payload, &repo, context.own_app) {
+    let about_issue = matches!(event, Event::Issues | Event::IssueComment);
+    let found = if standing.supervised || about_issue {
+        triggers(event, &payload, &repo, context.own_app, &standing)
+    } else {
+        some(after_merge(event, &payload, &repo, context.own_app))
+    };
+    match found {
         Ok(triggers) => Reading::Work {
             action: payload.action,
             triggers,
@@ -164,9 +202,11 @@ fn triggers(
     payload: &Payload,
     repo: &RepoRef,
     own: AppId,
+    standing: &Standing,
 ) -> Result<Vec<Trigger>, Ignored> {
     let action = payload.action.as_deref().unwrap_or_default();
-    let found = match (event, action) {
+    let merges = &standing.merges;
+    let mut found = match (event, action) {
         (Event::PullRequest, "opened" | "reopened" | "synchronize") => {
             pull(payload, repo).map(|subject| Trigger {
                 subject,
@@ -184,16 +224,29 @@ fn triggers(
         ) if !is_closed(payload) => looks(pull(payload, repo), false),
 
         (Event::CheckRun, "rerequested" | "requested_action") if is_own(payload, own) => {
-            check_run_pulls(payload, repo)
+            check_run_pulls(payload, repo, true)
         }
         (Event::CheckRun, "created" | "completed") if is_own(payload, own) => {
             return Err(Ignored::OwnEcho);
         }
         (Event::CheckRun, "created" | "completed") if check_name(payload) == Some(JUDGMENT) => {
-            check_run_pulls(payload, repo)
+            check_run_pulls(payload, repo, true)
         }
+        (Event::CheckRun, "completed") if merges.is_on() => check_run_pulls(payload, repo, false),
         // `requested` comes with every push and says nothing that `pull_request` does not; the sweep covers a lost one.
-        (Event::CheckSuite, "rerequested") => check_suite_pulls(payload, repo),
+        (Event::CheckSuite, "rerequested") => check_suite_pulls(payload, repo, true),
+        (Event::CheckSuite, "completed") if is_own_suite(payload, own) => {
+            return Err(Ignored::OwnEcho);
+        }
+        (Event::CheckSuite, "completed") if merges.is_on() => {
+            check_suite_pulls(payload, repo, false)
+        }
+        (Event::Status, _) if merges.is_on() => {
+            pulls_or_head(None, payload.sha.as_deref(), repo, false)
+        }
+        (Event::Push, _) if is_base(payload, merges) => {
+            looks(Some(Subject::Repo { repo: repo.clone() }), false)
+        }
 
         (Event::IssueComment, _) if is_own_comment(payload, own) => return Err(Ignored::OwnEcho),
         (Event::Issues, _) if is_own_issue_touched_by_bot(payload, own) => {
@@ -206,11 +259,49 @@ fn triggers(
         (Event::MergeGroup, "checks_requested") => looks(merge_group(payload, repo), true),
         _ => Vec::new(),
     };
+    if standing.watched {
+        for trigger in after_merge(event, payload, repo, own) {
+            if !found.contains(&trigger) {
+                found.push(trigger);
+            }
+        }
+    }
+    some(found)
+}
+
+fn some(found: Vec<Trigger>) -> Result<Vec<Trigger>, Ignored> {
     if found.is_empty() {
         Err(Ignored::NothingToDo)
     } else {
         Ok(found)
     }
+}
+
+/// What may tell of a merge, and of the checks of a merged commit. Whether a commit is one, the worker knows.
+fn after_merge(event: Event, payload: &Payload, repo: &RepoRef, own: AppId) -> Vec<Trigger> {
+    let action = payload.action.as_deref().unwrap_or_default();
+    let commit = match (event, action) {
+        (Event::PullRequest, "closed") => return looks(pull(payload, repo), false),
+        (Event::CheckRun, "completed") if !is_own(payload, own) => payload
+            .check_run
+            .as_ref()
+            .and_then(|run| run.head_sha.as_deref()),
+        (Event::CheckSuite, "completed") => payload
+            .check_suite
+            .as_ref()
+            .filter(|suite| suite.app.as_ref().and_then(|app| app.id) != Some(own.0))
+            .and_then(|suite| suite.head_sha.as_deref()),
+        (Event::Status, _) if payload.state.as_deref() != Some("pending") => payload.sha.as_deref(),
+        _ => None,
+    };
+    let commit = commit.and_then(|text| text.parse().ok());
+    looks(
+        commit.map(|sha| Subject::Commit {
+            repo: repo.clone(),
+            sha,
+        }),
+        false,
+    )
 }
 
 /// A button of a check-run of ours: nothing but this payload tells who pressed it.
@@ -343,21 +434,36 @@ fn merge_group(payload: &Payload, repo: &RepoRef) -> Option<Subject> {
     })
 }
 
-fn check_run_pulls(payload: &Payload, repo: &RepoRef) -> Vec<Trigger> {
+/// Did a branch move that is merged into? Pull requests that wait for it are behind now, or conflict.
+fn is_base(payload: &Payload, merges: &Merges) -> bool {
+    let default = payload
+        .repository
+        .as_ref()
+        .and_then(|repository| repository.default_branch.as_deref());
+    payload
+        .reference
+        .as_deref()
+        .and_then(|reference| reference.strip_prefix("refs/heads/"))
+        .is_some_and(|branch| merges.into(branch, default))
+}
+
+fn check_run_pulls(payload: &Payload, repo: &RepoRef, deep: bool) -> Vec<Trigger> {
     let run = payload.check_run.as_ref();
     pulls_or_head(
         run.and_then(|run| run.pull_requests.as_deref()),
         run.and_then(|run| run.head_sha.as_deref()),
         repo,
+        deep,
     )
 }
 
-fn check_suite_pulls(payload: &Payload, repo: &RepoRef) -> Vec<Trigger> {
+fn check_suite_pulls(payload: &Payload, repo: &RepoRef, deep: bool) -> Vec<Trigger> {
     let suite = payload.check_suite.as_ref();
     pulls_or_head(
         suite.and_then(|suite| suite.pull_requests.as_deref()),
         suite.and_then(|suite| suite.head_sha.as_deref()),
         repo,
+        deep,
     )
 }
 
@@ -366,6 +472,7 @@ fn pulls_or_head(
     pulls: Option<&[PullRequest]>,
     head: Option<&str>,
     repo: &RepoRef,
+    deep: bool,
 ) -> Vec<Trigger> {
     let named: Vec<_> = pulls
         .unwrap_or_default()
@@ -376,7 +483,7 @@ fn pulls_or_head(
             repo: repo.clone(),
             number: PullNumber(number),
         })
-        .map(|subject| look(subject, true))
+        .map(|subject| look(subject, deep))
         .collect();
     if !named.is_empty() {
         return named;
@@ -386,7 +493,7 @@ fn pulls_or_head(
         repo: repo.clone(),
         sha,
     });
-    looks(by_head, true)
+    looks(by_head, deep)
 }
 
 fn is_based_on(pull: &PullRequest, repo: RepoId) -> bool {
@@ -415,6 +522,12 @@ fn is_closed(payload: &Payload) -> bool {
 
 fn is_own(payload: &Payload, own: AppId) -> bool {
     let app = payload.check_run.as_ref().and_then(|run| run.app.as_ref());
+    app.and_then(|app| app.id) == Some(own.0)
+}
+
+fn is_own_suite(payload: &Payload, own: AppId) -> bool {
+    let suite = payload.check_suite.as_ref();
+    let app = suite.and_then(|suite| suite.app.as_ref());
     app.and_then(|app| app.id) == Some(own.0)
 }
 

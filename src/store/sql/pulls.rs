@@ -1,7 +1,7 @@
 //! The states of pull requests, and how to find one by its head or by our Issue.
 
 use super::{from_json, signed, to_json};
-use crate::domain::{IssueNumber, PullNumber, PullState, RepoId, Sha};
+use crate::domain::{IssueNumber, PullNumber, PullState, RepoId, Sha, Timestamp};
 use crate::store::StoreError;
 use sqlx::AnyConnection;
 
@@ -34,6 +34,20 @@ pub(super) async fn save(conn: &mut AnyConnection, state: &PullState) -> Result<
         .bind(signed(issue.number.0))
         .bind(signed(state.repo.id.0))
         .bind(signed(state.number.0))
+        .execute(&mut *conn)
+        .await?;
+    }
+    if let Some(watch) = &state.after_merge {
+        sqlx::query(
+            "INSERT INTO merged_commit (repo_id, sha, number, until, open) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (repo_id, sha) DO UPDATE SET
+                 number = excluded.number, until = excluded.until, open = excluded.open",
+        )
+        .bind(signed(state.repo.id.0))
+        .bind(watch.commit.as_str())
+        .bind(signed(state.number.0))
+        .bind(watch.until.millis())
+        .bind(i64::from(!watch.settled))
         .execute(&mut *conn)
         .await?;
     }
@@ -84,6 +98,38 @@ pub(super) async fn for_issue(
     .fetch_optional(&mut *conn)
     .await?;
     row.map(|(text,)| from_json(STATE, &text)).transpose()
+}
+
+pub(super) async fn merged_as(
+    conn: &mut AnyConnection,
+    repo: RepoId,
+    sha: &Sha,
+) -> Result<Option<PullState>, StoreError> {
+    let row: Option<(String,)> = sqlx::query_as(
+        "SELECT p.state FROM merged_commit AS m
+         JOIN pull_state AS p ON p.repo_id = m.repo_id AND p.number = m.number
+         WHERE m.repo_id = $1 AND m.sha = $2",
+    )
+    .bind(signed(repo.0))
+    .bind(sha.as_str())
+    .fetch_optional(&mut *conn)
+    .await?;
+    row.map(|(text,)| from_json(STATE, &text)).transpose()
+}
+
+pub(super) async fn watched(
+    conn: &mut AnyConnection,
+    now: Timestamp,
+) -> Result<Vec<PullState>, StoreError> {
+    let rows: Vec<(String,)> = sqlx::query_as(
+        "SELECT p.state FROM merged_commit AS m
+         JOIN pull_state AS p ON p.repo_id = m.repo_id AND p.number = m.number
+         WHERE m.open = 1 AND m.until > $1 ORDER BY m.until",
+    )
+    .bind(now.millis())
+    .fetch_all(&mut *conn)
+    .await?;
+    all(&rows)
 }
 
 pub(super) async fn with_open_issue(

@@ -2,7 +2,7 @@
 
 use super::{parsed, signed, unsigned};
 use crate::domain::{AccountId, InstallationId, RepoId, RepoRef, Witness};
-use crate::store::{InstallationStatus, StoreError};
+use crate::store::{InstallationRow, InstallationStatus, StoreError};
 use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 
@@ -30,12 +30,38 @@ pub(super) async fn installation(
         .bind(signed(id.0))
         .fetch_optional(&mut *conn)
         .await?;
-    match row.as_ref().map(|(status,)| status.as_str()) {
+    status(row.as_ref().map(|(status,)| status.as_str()))
+}
+
+/// Active when never heard of.
+fn status(word: Option<&str>) -> Result<InstallationStatus, StoreError> {
+    match word {
         None | Some("active") => Ok(InstallationStatus::Active),
         Some("suspended") => Ok(InstallationStatus::Suspended),
         Some("removed") => Ok(InstallationStatus::Removed),
         Some(other) => Err(StoreError::unreadable("an installation's status", other)),
     }
+}
+
+pub(super) async fn installations(
+    conn: &mut AnyConnection,
+) -> Result<Vec<InstallationRow>, StoreError> {
+    let rows: Vec<(i64, Option<String>, i64)> = sqlx::query_as(
+        "SELECT k.id, i.status, (SELECT COUNT(*) FROM repo AS r WHERE r.installation = k.id)
+         FROM (SELECT id FROM installation UNION SELECT installation FROM repo) AS k
+         LEFT JOIN installation AS i ON i.id = k.id ORDER BY k.id",
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    rows.into_iter()
+        .map(|(id, word, repositories)| {
+            Ok(InstallationRow {
+                id: InstallationId(unsigned(id)),
+                status: status(word.as_deref())?,
+                repositories: unsigned(repositories),
+            })
+        })
+        .collect()
 }
 
 pub(super) async fn repo_seen(conn: &mut AnyConnection, repo: &RepoRef) -> Result<(), StoreError> {

@@ -8,8 +8,8 @@ use crate::domain::{
     RepoId, RepoRef, Sha, Timestamp, Trigger, Witness,
 };
 use crate::store::{
-    Accepted, Claim, DeadLetter, DeliveryRow, Finish, InstallationStatus, NewDelivery, NewPlan,
-    Store, StoreError,
+    Accepted, Claim, DeadLetter, DeliveryRow, Finish, InstallationRow, InstallationStatus,
+    NewDelivery, NewPlan, Store, StoreError,
 };
 use std::{collections::BTreeMap, time::Duration};
 use tokio::sync::watch;
@@ -85,6 +85,11 @@ impl<B: Backend> Store for SqlStore<B> {
             self.work_came_in();
         }
         Ok(())
+    }
+
+    async fn remember(&self, claim: &Claim, done: Finish) -> Result<(), StoreError> {
+        let fence = Fence::of(claim);
+        write!(self, c => lease::remember(c, &fence, &done))
     }
 
     async fn retry(
@@ -182,6 +187,19 @@ impl<B: Backend> Store for SqlStore<B> {
         read!(self, c => pulls::with_open_issue(c))
     }
 
+    async fn pull_merged_as(
+        &self,
+        repo: RepoId,
+        commit: &Sha,
+    ) -> Result<Option<PullState>, StoreError> {
+        let commit = commit.clone();
+        read!(self, c => pulls::merged_as(c, repo, &commit))
+    }
+
+    async fn watched_merges(&self, now: Timestamp) -> Result<Vec<PullState>, StoreError> {
+        read!(self, c => pulls::watched(c, now))
+    }
+
     async fn presses(&self, external_id: &str) -> Result<Vec<Press>, StoreError> {
         let external_id = external_id.to_owned();
         read!(self, c => signals::presses(c, &external_id))
@@ -207,6 +225,10 @@ impl<B: Backend> Store for SqlStore<B> {
 
     async fn installation(&self, id: InstallationId) -> Result<InstallationStatus, StoreError> {
         read!(self, c => registry::installation(c, id))
+    }
+
+    async fn installations(&self) -> Result<Vec<InstallationRow>, StoreError> {
+        read!(self, c => registry::installations(c))
     }
 
     async fn repo_seen(&self, repo: &RepoRef) -> Result<(), StoreError> {

@@ -5,6 +5,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
+/// The database.
+const FILE: &str = "quadgate.sqlite3";
+
 /// Left as they are in the URL that names the file.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
@@ -25,20 +28,37 @@ pub(super) fn lock(directory: &Path) -> Result<File, StoreError> {
 
 /// Makes the database file, readable by its owner only, before SQLite does; its log files take over the mode.
 pub(super) fn create(directory: &Path) -> Result<PathBuf, StoreError> {
-    let path = directory.join("quadgate.sqlite3");
+    let path = directory.join(FILE);
     let file = open_private(&path).map_err(|error| unusable(&path, &error))?;
     make_private(&file).map_err(|error| unusable(&path, &error))?;
     Ok(path)
 }
 
-/// The URL by which the driver opens the file.
-pub(super) fn url(file: &Path) -> Result<String, StoreError> {
+/// The database file that is there.
+pub(super) fn there(directory: &Path) -> Result<PathBuf, StoreError> {
+    let path = directory.join(FILE);
+    match std::fs::metadata(&path) {
+        Ok(found) if found.is_file() => Ok(path),
+        Ok(_) => Err(StoreError::Directory {
+            path,
+            why: "it is no file".into(),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(StoreError::Directory {
+            path: directory.to_owned(),
+            why: "it holds no store: has the server run with this configuration?".into(),
+        }),
+        Err(error) => Err(unusable(&path, &error)),
+    }
+}
+
+/// The URL by which the driver opens the file; `mode` is `rw` or `ro`.
+pub(super) fn url(file: &Path, mode: &str) -> Result<String, StoreError> {
     let path = file.to_str().ok_or_else(|| StoreError::Directory {
         path: file.to_owned(),
         why: "its name is not UTF-8".into(),
     })?;
     let path = utf8_percent_encode(path, PLAIN);
-    Ok(format!("sqlite://{path}?mode=rw"))
+    Ok(format!("sqlite://{path}?mode={mode}"))
 }
 
 fn open_private(path: &Path) -> std::io::Result<File> {

@@ -4,7 +4,10 @@
 //! (`journal_mode=WAL`, `synchronous=FULL`) before it is acknowledged.
 
 mod files;
+mod reading;
 mod writer;
+
+pub use reading::SqliteReader;
 
 use super::sql::{Backend, Doing, SqlStore};
 use super::{StoreError, migrate::migrate};
@@ -95,7 +98,7 @@ const SETTINGS: &str =
 
 impl Opener {
     fn new(file: &Path, max_bytes: Option<u64>) -> Result<Self, StoreError> {
-        let url = files::url(file)?;
+        let url = files::url(file, "rw")?;
         let options = AnyConnectOptions::from_str(&url).map_err(|error| StoreError::Directory {
             path: file.to_owned(),
             why: error.to_string(),

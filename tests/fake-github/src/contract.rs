@@ -18,7 +18,7 @@ type Built = Arc<Result<jsonschema::Validator, String>>;
 static BUILT: LazyLock<Mutex<HashMap<String, Built>>> = LazyLock::new(Mutex::default);
 
 /// Operations that the description was not cut to and that may be called all the same.
-const UNDESCRIBED: [&str; 22] = [
+const UNDESCRIBED: [&str; 24] = [
     "DELETE /repos/{owner}/{repo}/issues/{issue_number}/lock",
     "DELETE /repos/{owner}/{repo}/issues/{issue_number}/reactions/{reaction_id}",
     "GET /app/hook/deliveries/{delivery_id}",
@@ -27,6 +27,7 @@ const UNDESCRIBED: [&str; 22] = [
     "GET /repos/{owner}/{repo}/commits",
     "GET /repos/{owner}/{repo}/commits/{ref}/statuses",
     "GET /repos/{owner}/{repo}/git/commits/{commit_sha}",
+    "GET /repos/{owner}/{repo}/git/trees/{tree_sha}",
     "GET /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions",
     "GET /repos/{owner}/{repo}/issues/{issue_number}/events",
     "GET /repos/{owner}/{repo}/issues/{issue_number}/reactions",
@@ -34,6 +35,7 @@ const UNDESCRIBED: [&str; 22] = [
     "GET /user/{account_id}",
     "GET /users/{username}",
     "PATCH /repos/{owner}/{repo}/git/refs/{ref}",
+    "POST /graphql",
     "POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest",
     "POST /repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest",
     "POST /repos/{owner}/{repo}/git/commits",

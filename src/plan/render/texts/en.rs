@@ -1,6 +1,6 @@
 //! English.
 
-use super::{ButtonTexts, StateTexts, Texts};
+use super::{ButtonTexts, StateTexts, Texts, after_merge};
 
 pub(super) static TEXTS: Texts = Texts {
     reversible: "reversible",
@@ -108,8 +108,21 @@ pub(super) static TEXTS: Texts = Texts {
     integrity_failed: "No answer on this Issue counts: the text that was put to the owner is not the text as it was posted. The check-run stays a failure. Answer with the buttons of the check-run, or push a new commit, and a new question is opened.",
     stale_approval: "This answer does not count: it was for head `{asked}`, and the head is `{head}` by now. The new head is decided anew and, if it is D again, needs a new answer.",
     rejected_pull: "An owner rejected this change in {issue}. The pull request is closed without a merge.",
+    gate_waits: "**Merge gate:** head `{head}` is not merged yet.",
+    gate_ready: "**Merge gate:** nothing holds up head `{head}`.",
+    gate_blocks: "These conditions hold it up:",
+    gate_warns: "These do not hold either, and hold nothing up:",
+    gate_refused: "It was not merged: {reason}. It is tried again when something changes; \"Re-run\" of the check `L1.C3` tries at once.",
+    gate_merges: "It is merged now ({method}).",
+    gate_auto: "GitHub's auto-merge is switched on ({method}).",
+    gate_auto_off: "GitHub's auto-merge is switched off again.",
+    gate_queue: "It enters the merge queue.",
+    gate_underway: "GitHub has it in hand: the branch is being updated, auto-merge is on, or it is in the merge queue.",
+    gate_updates: "The branch is brought up to date. That makes a new head, which is judged anew: an owner must set `ready-to-merge` again.",
+    gate_dry_run: "Dry run (`merge.dry_run`), nothing is done. Without it: {what}",
     group_passes: "Every pull request of the group may merge",
     group_fails: "The group may not merge",
     group_because: "**Why:** {reason}",
     group_members: "Pull requests of the group that were looked at: {members}",
+    after_merge: after_merge::EN,
 };

@@ -1,6 +1,6 @@
 //! Korean.
 
-use super::{ButtonTexts, StateTexts, Texts};
+use super::{ButtonTexts, StateTexts, Texts, after_merge};
 
 pub(super) static TEXTS: Texts = Texts {
     reversible: "가역",
@@ -108,8 +108,21 @@ pub(super) static TEXTS: Texts = Texts {
     integrity_failed: "이 Issue의 답은 인정되지 않습니다: 오너에게 보인 글이 게시된 그대로가 아닙니다. check-run은 실패로 남습니다. check-run의 버튼으로 답하십시오. 새 커밋을 올리면 새 질문이 열립니다.",
     stale_approval: "이 답은 인정되지 않습니다: head `{asked}`에 대한 답인데 지금의 head는 `{head}`입니다. 새 head는 새로 결정되며, 다시 D이면 새 답이 필요합니다.",
     rejected_pull: "오너가 {issue}에서 이 변경을 거부했습니다. PR은 머지 없이 닫힙니다.",
+    gate_waits: "**머지 게이트:** head `{head}`은(는) 아직 머지되지 않았습니다.",
+    gate_ready: "**머지 게이트:** head `{head}`을(를) 막는 것이 없습니다.",
+    gate_blocks: "다음 조건이 막고 있습니다:",
+    gate_warns: "다음 조건도 충족되지 않았지만 막지는 않습니다:",
+    gate_refused: "머지하지 못했습니다: {reason}. 무언가 바뀌면 다시 시도합니다. check `L1.C3`의 \"Re-run\"을 누르면 바로 시도합니다.",
+    gate_merges: "지금 머지합니다 ({method}).",
+    gate_auto: "GitHub의 auto-merge를 켰습니다 ({method}).",
+    gate_auto_off: "GitHub의 auto-merge를 다시 껐습니다.",
+    gate_queue: "merge queue에 넣습니다.",
+    gate_underway: "GitHub이 처리 중입니다: 브랜치를 갱신하고 있거나, auto-merge가 켜져 있거나, merge queue에 있습니다.",
+    gate_updates: "브랜치를 base에 맞춰 갱신합니다. 새 head가 생겨 처음부터 다시 판단하므로 오너가 `ready-to-merge`를 다시 붙여야 합니다.",
+    gate_dry_run: "시험 실행(`merge.dry_run`)이라 아무것도 하지 않습니다. 아니었다면: {what}",
     group_passes: "그룹의 모든 PR을 머지할 수 있음",
     group_fails: "그룹을 머지할 수 없음",
     group_because: "**이유:** {reason}",
     group_members: "확인한 그룹의 PR: {members}",
+    after_merge: after_merge::KO,
 };

@@ -55,6 +55,21 @@ impl FakeGitHub {
         })
     }
 
+    /// The newest pull request from a branch of the repository itself.
+    #[track_caller]
+    pub fn pull_from(&self, repo: &str, branch: &str) -> Option<u64> {
+        self.in_repo(repo, |world, id| {
+            let from = |pull: &crate::model::pull::Pull| {
+                pull.head_repo == HeadRepo::Same && pull.head_ref == branch
+            };
+            let issues = world.repo(id)?.issues.values();
+            Ok(issues
+                .filter(|issue| issue.pull.as_ref().is_some_and(from))
+                .map(|issue| issue.number)
+                .next_back())
+        })
+    }
+
     /// A push by the author: one more commit, and the files as they are listed from now on. Answers the head.
     #[track_caller]
     pub fn push(&self, repo: &str, number: u64, message: &str, files: &[FileSpec]) -> String {
@@ -148,6 +163,38 @@ impl FakeGitHub {
     pub fn delete_fork(&self, repo: &str, number: u64) {
         self.in_repo(repo, |world, id| {
             world.pull_mut(id, number)?.head_repo = HeadRepo::Deleted;
+            Ok(())
+        });
+    }
+
+    /// Is auto-merge switched on?
+    #[track_caller]
+    pub fn auto_merge(&self, repo: &str, number: u64) -> bool {
+        self.in_repo(repo, |world, id| {
+            Ok(world.pull(id, number)?.auto_merge.is_some())
+        })
+    }
+
+    /// Somebody switches auto-merge off.
+    #[track_caller]
+    pub fn switch_auto_merge_off(&self, repo: &str, number: u64) {
+        self.in_repo(repo, |world, id| {
+            world.pull_mut(id, number)?.auto_merge = None;
+            Ok(())
+        });
+    }
+
+    /// Is the pull request in the merge queue?
+    #[track_caller]
+    pub fn queued(&self, repo: &str, number: u64) -> bool {
+        self.in_repo(repo, |world, id| Ok(world.pull(id, number)?.queued))
+    }
+
+    /// The merge queue drops the pull request.
+    #[track_caller]
+    pub fn dequeue(&self, repo: &str, number: u64) {
+        self.in_repo(repo, |world, id| {
+            world.pull_mut(id, number)?.queued = false;
             Ok(())
         });
     }

@@ -54,6 +54,7 @@ pub(super) fn pulls(call: &mut Call<'_>) -> Answer {
     let holds = |pull: &crate::model::pull::Pull| {
         pull.head.commits.iter().any(|held| held == sha)
             || pull.merge_commit.as_deref() == Some(sha)
+            || pull.rebased.iter().any(|put| put == sha)
     };
     let repo = call.world.repo(call.repo)?;
     let numbers: Vec<u64> = repo

@@ -39,6 +39,22 @@ impl World {
             .cloned())
     }
 
+    /// The pull request with this GraphQL id: its repository and number.
+    pub(crate) fn pull_with_node(&self, node: &str) -> Option<(u64, u64)> {
+        let id: u64 = node.strip_prefix("PR_")?.parse().ok()?;
+        self.repos.iter().find_map(|(repo, held)| {
+            let issue = held.issues.values().find(|issue| issue.id == id)?;
+            Some((*repo, issue.number))
+        })
+    }
+
+    /// Would GitHub merge it at once?
+    pub(crate) fn is_clean(&self, repo: u64, number: u64) -> Result<bool, Refusal> {
+        let pull = self.pull(repo, number)?;
+        let missing = self.missing_check(repo, &pull.head.sha)?;
+        Ok(missing.is_none() && pull.mergeable != Some(false))
+    }
+
     /// Merges; `sha` is the precondition. 409 when the head is another, 405 when it cannot be merged.
     pub(crate) fn merge_pull(
         &mut self,
@@ -94,6 +110,11 @@ impl World {
         let changes = self
             .repo(repo)?
             .changes_of(&self.repo(repo)?.ahead(&tip, &pull.head.sha));
+        if how.method == "rebase" {
+            let merged = self.rebase(repo, number, &tip, actor)?;
+            self.finish_merge(repo, number, &pull.base_ref, &merged, actor)?;
+            return Ok(merged);
+        }
         let parents = if how.method == "merge" {
             vec![tip, pull.head.sha.clone()]
         } else {
@@ -110,6 +131,25 @@ impl World {
         let merged = self.add_commit(repo, &text, actor, &parents, changes)?;
         self.finish_merge(repo, number, &pull.base_ref, &merged, actor)?;
         Ok(merged)
+    }
+
+    /// Each commit by itself on top of the base; answers the last.
+    fn rebase(&mut self, repo: u64, number: u64, tip: &str, actor: u64) -> Result<String, Refusal> {
+        let held = self.repo(repo)?;
+        let own: Vec<_> = held
+            .ahead(tip, &self.pull(repo, number)?.head.sha)
+            .iter()
+            .filter_map(|sha| held.commits.get(sha))
+            .map(|commit| (commit.message.clone(), commit.changes.clone()))
+            .collect();
+        let mut at = tip.to_owned();
+        let mut put = Vec::new();
+        for (message, changes) in own {
+            at = self.add_commit(repo, &message, actor, &[at], changes)?;
+            put.push(at.clone());
+        }
+        self.pull_mut(repo, number)?.rebased = put;
+        Ok(at)
     }
 
     fn finish_merge(

@@ -18,8 +18,14 @@ pub(crate) struct Pull {
     pub(crate) merged_at: Option<Time>,
     pub(crate) merged_by: Option<u64>,
     pub(crate) merge_commit: Option<String>,
+    /// What a rebase put on the base, oldest first.
+    pub(crate) rebased: Vec<String>,
     /// `None` while GitHub has not computed it.
     pub(crate) mergeable: Option<bool>,
+    /// Who switched auto-merge on, and how it is to merge.
+    pub(crate) auto_merge: Option<(u64, String)>,
+    /// Is it in the merge queue?
+    pub(crate) queued: bool,
     /// Lies about the counts.
     pub(crate) changed_files: Option<u64>,
     pub(crate) commit_count: Option<u64>,
@@ -267,7 +273,10 @@ impl World {
                 merged_at: None,
                 merged_by: None,
                 merge_commit: None,
+                rebased: Vec::new(),
                 mergeable: Some(true),
+                auto_merge: None,
+                queued: false,
                 changed_files: None,
                 commit_count: None,
             },
@@ -318,7 +327,10 @@ impl World {
                 merged_at: None,
                 merged_by: None,
                 merge_commit: None,
+                rebased: Vec::new(),
                 mergeable: Some(true),
+                auto_merge: None,
+                queued: false,
                 changed_files: None,
                 commit_count: None,
             },

@@ -148,3 +148,68 @@ async fn a_branch_behind_its_base_is_updated_with_the_expected_head() {
     );
     github.assert_no_violations();
 }
+
+#[tokio::test]
+async fn a_rebase_puts_each_commit_on_the_base_by_itself() {
+    let (github, client) = ready().await;
+    let spec = PullSpec::new("change")
+        .commits(["First half", "Second half"])
+        .file(FileSpec::added("src/a.rs", "new\n"));
+    let number = github.open_pull(REPO, &spec);
+    let tip = github.branch_tip(REPO, "main");
+    let got = merge(&client, number, json!({"merge_method": "rebase"})).await;
+    assert_eq!(got.status, 200, "{}", got.text);
+    let last = github.branch_tip(REPO, "main");
+    assert_eq!(got.json["sha"], json!(last));
+    let (parents, message) = github.commit(REPO, &last);
+    assert_eq!(message, "Second half");
+    let (before, message) = github.commit(REPO, &parents[0]);
+    assert_eq!((before, message.as_str()), (vec![tip], "First half"));
+    let path = format!("/repos/{REPO}/commits/{}/pulls", parents[0]);
+    assert_eq!(client.get(&path).await.json[0]["number"], number);
+    github.assert_no_violations();
+}
+
+#[tokio::test]
+async fn trees_are_named_by_what_they_hold() {
+    let (github, client) = ready().await;
+    let before = github.branch_tip(REPO, "main");
+    let files = [FileSpec::added("src/deep/a.rs", "a\n")];
+    let after = github.commit_on(REPO, "main", "Add", &files);
+    let tree_of = async |sha: &str| {
+        let path = format!("/repos/{REPO}/git/commits/{sha}");
+        client.get(&path).await.json["tree"]["sha"].clone()
+    };
+    let (old, new) = (tree_of(&before).await, tree_of(&after).await);
+    assert_ne!(old, new);
+    let path = format!("/repos/{REPO}/git/trees");
+    let entry = json!({"path": "src/deep/a.rs", "mode": "100644", "type": "blob", "sha": null});
+    let body = json!({"base_tree": new, "tree": [entry]});
+    let made = client.send("POST", &path, body).await;
+    assert_eq!(
+        made.json["sha"], old,
+        "without the file it is the tree before"
+    );
+
+    let listed = client
+        .get(&format!(
+            "{path}/{}?recursive=1",
+            new.as_str().expect("a SHA")
+        ))
+        .await;
+    let paths: Vec<_> = listed.json["tree"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .map(|entry| (entry["path"].clone(), entry["type"].clone()))
+        .collect();
+    assert!(
+        paths.contains(&(json!("src/deep/a.rs"), json!("blob"))),
+        "{paths:?}"
+    );
+    assert!(
+        paths.contains(&(json!("src/deep"), json!("tree"))),
+        "{paths:?}"
+    );
+    github.assert_no_violations();
+}
