@@ -11,8 +11,17 @@ pub(crate) fn digest(parts: &[&str]) -> String {
         hasher.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
         hasher.update(part.as_bytes());
     }
+    hexadecimal(&hasher.finalize())
+}
+
+/// Hexadecimal SHA-256 of a text.
+pub(crate) fn sha256(text: &str) -> String {
+    hexadecimal(&Sha256::digest(text))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
-    for byte in hasher.finalize() {
+    for byte in bytes {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
@@ -52,4 +61,10 @@ pub(crate) fn asks(key: &str, covers: &str) -> bool {
 #[must_use]
 pub fn check_run(repo: RepoId, number: PullNumber, head: &Sha) -> String {
     format!("{repo}/{number}/{head}")
+}
+
+/// The `external_id` of the check-run of the evidence gate.
+#[must_use]
+pub fn evidence_check_run(repo: RepoId, number: PullNumber, head: &Sha) -> String {
+    format!("{repo}/{number}/{head}/evidence")
 }

@@ -6,6 +6,7 @@
 mod closed;
 mod deciding;
 mod evaluation;
+pub mod evidence;
 mod key;
 pub mod labels;
 mod passive;
@@ -14,7 +15,9 @@ mod settle;
 
 pub use closed::{ClosedInput, closed};
 pub use evaluation::{EvaluationInput, Issues, evaluation};
+pub use evidence::{EVIDENCE_CHECK_NAME, Evidence, EvidenceInput, LedgerRead, LedgerText};
 pub use key::check_run as check_run_key;
+pub use key::evidence_check_run as evidence_check_run_key;
 pub use passive::{PassiveInput, passive_close};
 pub use settle::settle;
 

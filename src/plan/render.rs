@@ -6,6 +6,7 @@
 pub(crate) mod check;
 mod comments;
 mod escape;
+pub(crate) mod evidence;
 pub(crate) mod issue;
 mod limit;
 mod texts;

@@ -7,6 +7,7 @@
 mod answers;
 mod audit_writer;
 mod carry_out;
+mod evidence;
 mod inbox_repo;
 mod lookup;
 mod merge_group;

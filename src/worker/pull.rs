@@ -3,11 +3,12 @@
 //! INVARIANT: nothing is published about facts that may belong to another head than the one they are published on.
 
 use super::answers::{Heard, Question};
+use super::evidence::Judged;
 use super::{Bench, Done, WorkError, passive, retry};
 use crate::diff;
 use crate::domain::{Facts, Known, PullNumber, PullState, Quadrant, RepoRef, Timestamp};
 use crate::github::{PullView, Seen, Wants};
-use crate::plan::{self, EvaluationInput, Issues, Plan, labels};
+use crate::plan::{self, EvaluationInput, Evidence, Issues, Plan, labels};
 use crate::policy::Policy;
 use crate::rules::{self, Verdict};
 use crate::store::{Claim, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
@@ -87,6 +88,14 @@ impl Bench {
         let facts = self.facts(claim, &repo, &pull, head_since).await?;
         self.at("facts-read");
         let (facts, verdict) = judge(facts, Arc::clone(&policy)).await?;
+        let of = Judged {
+            claim,
+            repo: &repo,
+            prior,
+            policy: &policy,
+        };
+        let (facts, verdict, evidence) = self.evidence(of, facts, verdict).await?;
+        let whole = complete(&facts) && evidence.as_ref().is_none_or(Evidence::is_known);
         let mut plan = self
             .plan(
                 claim,
@@ -96,7 +105,8 @@ impl Bench {
                 &policy,
                 &facts,
                 &verdict,
-                complete(&facts).then_some(&fingerprint),
+                evidence.as_ref(),
+                whole.then_some(&fingerprint),
             )
             .await?;
         plan.state_after.head_since = head_since;
@@ -231,6 +241,7 @@ impl Bench {
         policy: &Policy,
         facts: &Facts,
         verdict: &Verdict,
+        evidence: Option<&Evidence>,
         fingerprint: Option<&String>,
     ) -> Result<Plan, WorkError> {
         let inbox = self.inbox_repo(repo, policy).await?;
@@ -272,7 +283,8 @@ impl Bench {
             shown: heard.shown.as_deref(),
             issue_lost: heard.lost,
             required_checks: &required,
-            verifications: &[],
+            verifications: evidence.map_or(&[], Evidence::verifications),
+            evidence,
             issues,
             retry_refused: claim.deep,
             closed_by_hand: heard.closed_by_hand,

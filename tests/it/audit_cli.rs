@@ -57,6 +57,7 @@ fn small_log(dir: &Path) {
         reasoning: "=HYPERLINK(\"x\"),\u{1b}[31m \u{202e}".into(),
         base_ref: "main".into(),
         author: None,
+        evidence: None,
     };
     log.append(&evil).unwrap();
 }

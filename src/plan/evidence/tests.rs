@@ -1,0 +1,1 @@
+//! The evidence of a head, judged from texts.
