@@ -692,7 +692,7 @@ async fn more_than_fifty_remarks_go_in_several_requests_each_once() {
             distinct.dedup();
             assert_eq!(distinct.len(), remarks, "{claims} {lost:?}");
             assert_eq!(
-                check.text.contains("no remark on their line"),
+                check.text.contains("without a remark on their line"),
                 claims == 150
             );
             assert!(check.text.contains("`D149") == (claims == 150) || check.text.contains("D149"));

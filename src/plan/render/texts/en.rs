@@ -143,7 +143,7 @@ pub(super) static TEXTS: Texts = Texts {
     evidence_outside: "**Outside the authorized scope:**",
     evidence_verifications: "**Must hold (mandatory verifications):**",
     evidence_more: "- {count} more",
-    evidence_unremarked: "{count} findings have no remark on their line; all are listed here.",
-    evidence_none: "Nothing was found.",
+    evidence_unremarked: "Findings without a remark on their line: {count}. All are listed here.",
+    evidence_none: "No ledger has a finding.",
     evidence_try: "At the command line: `quadgate evidence lint --committed --quadrant {quadrant} --changed-files-from FILE LEDGER`; each code is explained in `docs/evidence.md`.",
 };

@@ -143,7 +143,7 @@ pub(super) static TEXTS: Texts = Texts {
     evidence_outside: "**승인된 범위 밖:**",
     evidence_verifications: "**유지되어야 함 (필수 검증):**",
     evidence_more: "- 그 밖의 {count}개",
-    evidence_unremarked: "지적 {count}개에는 줄 주석이 없습니다. 모든 지적이 여기에 있습니다.",
-    evidence_none: "지적 사항이 없습니다.",
+    evidence_unremarked: "줄 주석이 없는 지적: {count}개. 모든 지적이 여기에 있습니다.",
+    evidence_none: "원장에 지적 사항이 없습니다.",
     evidence_try: "명령줄에서: `quadgate evidence lint --committed --quadrant {quadrant} --changed-files-from FILE LEDGER`. 각 코드는 `docs/evidence.md`에 설명되어 있습니다.",
 };
