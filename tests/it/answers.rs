@@ -181,6 +181,114 @@ async fn an_approval_dies_with_its_head() {
     world.assert_clean().await;
 }
 
+/// Between an answer and the merge the head is pushed away and back to the very same SHA: who pushes may have had any
+/// reason, and what was answered is asked again.
+#[tokio::test]
+async fn an_approval_does_not_come_back_with_its_head() {
+    let (world, number, issue) = asked().await;
+    let owner = world.github.as_user("octo-owner");
+    owner.comment(INBOX, issue, "/approve A");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "success");
+    let approved = world.github.pull(REPO, number).head_sha;
+
+    world.advance(Duration::from_mins(1));
+    let file = FileSpec::added(".github/workflows/x.yml", "on: push\n");
+    world.github.force_push(REPO, number, &["Other"], &[file]);
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "failure");
+    world.advance(Duration::from_mins(1));
+    assert_eq!(world.github.push_back(REPO, number), approved);
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "failure", "asked anew");
+    let third = world.issue();
+    assert!(third.number > issue && third.body.contains(&approved));
+    assert_eq!(world.log_of("owner_answer").len(), 1);
+
+    world.advance(Duration::from_mins(1));
+    owner.comment(INBOX, third.number, "/approve A");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "success");
+    let answers = world.log_of("owner_answer");
+    assert_eq!(answers.len(), 2);
+    assert_ne!(answers[0]["nonce"], answers[1]["nonce"]);
+    world.assert_clean().await;
+}
+
+/// Two owners do not agree: the newest signal counts, of two of the same second the more careful one, and of two
+/// different approvals of the same second neither.
+#[tokio::test]
+async fn two_owners_at_once() {
+    for (first, then, apart, ends) in [
+        ("/approve A", "/reject", 0, "rejected"),
+        ("/reject", "/approve A", 0, "rejected"),
+        ("/approve A", "/approve B", 0, "pending"),
+        ("/approve A", "/reject", 1, "rejected"),
+        ("/approve C", "/approve A", 1, "approved"),
+        ("/approve A", "/approve C", 1, "deferred"),
+    ] {
+        let mut world = World::arranged().await;
+        world.github.add_user("octo-second");
+        world.config.insert(
+            "owner.yml",
+            "github_login: octo-owner\nallowlisted_actors: [octo-second]\n".to_owned(),
+        );
+        world.serve().await.expect("the server starts");
+        let number = world.github.open_pull(REPO, &spec_of('D'));
+        world.settle().await;
+        world.advance(Duration::from_mins(1));
+        let issue = world.issue().number;
+        world
+            .github
+            .as_user("octo-owner")
+            .comment(INBOX, issue, first);
+        world.advance(Duration::from_secs(apart));
+        world
+            .github
+            .as_user("octo-second")
+            .comment(INBOX, issue, then);
+        world.settle().await;
+        let asked = world.github.issue(INBOX, issue);
+        let label = |name: &str| asked.labels.iter().any(|label| label.contains(name));
+        assert!(label(ends), "{first}, {then}: {asked:?}");
+        let passes = if ends == "approved" {
+            "success"
+        } else {
+            "failure"
+        };
+        assert_eq!(conclusion(&world, number), passes, "{first}, {then}");
+        assert_eq!(
+            asked.open,
+            ["deferred", "pending"].contains(&ends),
+            "{first}, {then}"
+        );
+        assert_eq!(world.github.pull(REPO, number).open, ends != "rejected");
+        world.assert_clean().await;
+    }
+}
+
+/// An answer that comes after the pull request was merged by somebody changes nothing.
+#[tokio::test]
+async fn an_answer_after_the_merge_does_nothing() {
+    let (world, number, issue) = asked().await;
+    world
+        .github
+        .as_user("octo-dev")
+        .merge(REPO, number, "merge");
+    world.settle().await;
+    assert!(!world.github.issue(INBOX, issue).open);
+    world.advance(Duration::from_mins(1));
+    let writes = world.github.writes();
+    let owner = world.github.as_user("octo-owner");
+    owner.comment(INBOX, issue, "/approve A");
+    owner.comment(INBOX, issue, "/reject");
+    world.settle().await;
+    assert_eq!(world.github.writes(), writes);
+    assert_eq!(conclusion(&world, number), "failure");
+    assert!(world.log_of("owner_answer").is_empty());
+    world.assert_clean().await;
+}
+
 #[tokio::test]
 async fn a_later_reject_overrides_an_approval_until_the_merge() {
     let (world, number, issue) = asked().await;

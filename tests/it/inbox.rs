@@ -1,5 +1,6 @@
 //! Comments and sequences of signals with the right reading, as data an owner could read.
 
+use crate::cli::{quadgate_in, write_files};
 use quadgate::cli::inbox::{InboxArgs, run};
 use quadgate::domain::*;
 use quadgate::inbox::*;
@@ -53,6 +54,31 @@ fn every_comment_is_read_as_its_case_says() {
         assert!(said["why"].as_str().is_some_and(|why| !why.is_empty()));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The same through the program, as an owner would ask it.
+#[test]
+fn the_program_reads_every_comment_too() {
+    let text = include_str!("data/inbox/comments.json");
+    let file: CommentFile = serde_json::from_str(text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let owner = format!("github_login: {}\n", file.owners[0]);
+    let projects = "governance_repo: octo-org/bot\nsupervised_repos: [octo-org/app]\n";
+    write_files(
+        folder.path(),
+        &[
+            ("config/owner.yml", &owner),
+            ("config/projects.yml", projects),
+            ("config/env.yml", "bot_app_slug: quadgate\n"),
+        ],
+    );
+    for case in &file.cases {
+        let arguments = ["inbox", "read", "--json", "--config", "config"];
+        let run = quadgate_in(folder.path(), &arguments, &case.comment.to_string());
+        assert_eq!(run.code, 0, "{}: {}", case.id, run.err);
+        let said: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(said["reading"], *case.expect, "{}: {said}", case.id);
+    }
 }
 
 #[test]

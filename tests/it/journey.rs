@@ -157,6 +157,33 @@ async fn calls_are_counted() {
     );
 }
 
+#[tokio::test]
+async fn calls_of_a_d_are_counted() {
+    let world = World::start().await;
+    // The first D and its answer also make the labels, and its installation buys a token.
+    world.github.open_pull(REPO, &spec_of('D'));
+    world.settle().await;
+    world.advance(Duration::from_mins(1));
+    let owner = world.github.as_user("octo-owner");
+    owner.comment(INBOX, world.issue().number, "/approve A");
+    world.settle().await;
+
+    world.github.clear_requests();
+    let number = world.github.open_pull(REPO, &spec_of('D'));
+    world.settle().await;
+    let asked = calls(&world);
+    assert!(asked.len() <= 7, "a fresh D: {asked:?}");
+
+    let issue = world.issue().number;
+    world.advance(Duration::from_mins(1));
+    world.github.clear_requests();
+    owner.comment(INBOX, issue, "/approve A");
+    world.settle().await;
+    assert_eq!(world.check(number).conclusion.as_deref(), Some("success"));
+    let answered = calls(&world);
+    assert!(answered.len() <= 10, "an answered D: {answered:?}");
+}
+
 fn calls(world: &World) -> Vec<String> {
     world
         .github

@@ -1,13 +1,15 @@
-//! Random interleavings of everything that people, GitHub and restarts do to one D, against what must hold always.
+//! Random interleavings of everything that people, GitHub, restarts and crashes do to one D, against what must hold always.
 //!
 //! The seed is fixed, so that a run is the same everywhere; `PROPTEST_CASES` and `PROPTEST_RNG_SEED` widen it.
 
+use crate::crashes::Steps;
 use crate::journey::spec_of;
 use crate::world::{INBOX, REPO, World};
 use fake_github::{FileSpec, WebhookRequest};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 const OWNER: &str = "octo-owner";
@@ -35,6 +37,7 @@ enum Step {
     ReopenIssue,
     Lose,
     Restart,
+    Crash { after: usize },
     Repeat,
     Settle,
 }
@@ -54,6 +57,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::ReopenIssue),
         1 => Just(Step::Lose),
         1 => Just(Step::Restart),
+        2 => (0..30_usize).prop_map(|after| Step::Crash { after }),
         1 => Just(Step::Repeat),
         6 => Just(Step::Settle),
     ]
@@ -62,6 +66,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// One pull request and what was done to it that GitHub does not show afterwards.
 struct Model {
     world: World,
+    steps: Arc<Steps>,
     number: u64,
     /// Heads on whose check-run an owner has pressed "approve".
     pressed: BTreeSet<String>,
@@ -72,11 +77,15 @@ struct Model {
 
 impl Model {
     async fn start() -> Self {
-        let world = World::start().await;
+        let steps = Arc::new(Steps::default());
+        let mut world = World::arranged().await;
+        world.fault_point = steps.point();
+        world.serve().await.expect("the server starts");
         let number = world.github.open_pull(REPO, &spec_of('D'));
         world.settle().await;
         Self {
             world,
+            steps,
             number,
             pressed: BTreeSet::new(),
             reactions: Vec::new(),
@@ -167,6 +176,13 @@ impl Model {
                 github.deliver_all(&self.world.webhook_url()).await;
                 self.world.stop().await;
                 self.world.serve().await.expect("the server starts again");
+            }
+            // What is in hand ends after so many steps; if less is to do, the server dies at rest.
+            Step::Crash { after } => {
+                self.steps.arm(Some(*after));
+                let _ = self.world.settle_or_crash().await;
+                self.steps.arm(None);
+                self.world.crash().await;
             }
             Step::Repeat => {
                 let waiting = github.deliveries();

@@ -73,6 +73,15 @@ impl FakeGitHub {
         self.push_with(repo, number, messages, files, true)
     }
 
+    /// A forced push of the head from before. Answers the head.
+    #[track_caller]
+    pub fn push_back(&self, repo: &str, number: u64) -> String {
+        self.in_repo(repo, |world, id| {
+            let author = world.issue(id, number)?.author;
+            world.push_back(id, number, author)
+        })
+    }
+
     #[track_caller]
     fn push_with(
         &self,

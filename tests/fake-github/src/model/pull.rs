@@ -398,6 +398,22 @@ impl World {
         Ok(sha)
     }
 
+    /// A forced push of the head from before.
+    pub(crate) fn push_back(
+        &mut self,
+        repo: u64,
+        number: u64,
+        actor: u64,
+    ) -> Result<String, Refusal> {
+        self.writable(repo)?;
+        let before = self.pull(repo, number)?.previous.clone();
+        let head = before.ok_or_else(|| Refusal::new(422, "there was no head before"))?;
+        let sha = head.sha.clone();
+        self.move_head(repo, number, head, actor)?;
+        self.note(repo, number, "head_ref_force_pushed", actor, Some(&sha))?;
+        Ok(sha)
+    }
+
     /// Puts a head on a pull request and announces it.
     pub(crate) fn move_head(
         &mut self,
