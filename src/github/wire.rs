@@ -190,7 +190,8 @@ pub(super) struct CheckOutput {
 pub(super) struct Annotation {
     pub(super) path: Option<String>,
     pub(super) start_line: Option<u64>,
-    pub(super) annotation_level: Option<String>,
+    #[serde(rename = "annotation_level")]
+    pub(super) level: Option<String>,
     pub(super) title: Option<String>,
     pub(super) message: Option<String>,
 }

@@ -367,7 +367,7 @@ fn parse(read: &LedgerRead) -> Result<Ledger, String> {
         LedgerText::Unusable(problem) => return Err(problem.clone()),
         LedgerText::Unknown(cause) => return Err(format!("could not be read: {cause}")),
     };
-    let ledger = if read.path.ends_with(".json") {
+    let ledger = if find::ending(&read.path) == "json" {
         json::read(text).map_err(|error| format!("is {error}"))?
     } else {
         markdown::read(text)

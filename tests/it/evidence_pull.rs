@@ -30,7 +30,7 @@ async fn arranged(mode: &str, language: &str) -> World {
     let env = format!("bot_app_slug: quadgate\nallow_no_ci: true\nevidence:\n  mode: {mode}\n");
     world.config.insert("env.yml", env);
     let projects = world.config.get_mut("projects.yml").expect("projects");
-    projects.push_str(&format!("  language: {language}\n"));
+    projects.extend(["  language: ", language, "\n"]);
     world
 }
 
@@ -785,7 +785,7 @@ async fn hostile_words_stay_in_their_place() {
         for event in pulldown_cmark::Parser::new_ext(said, pulldown_cmark::Options::all()) {
             match event {
                 pulldown_cmark::Event::Code(code) => {
-                    in_code += usize::from(code.contains("octo-team"))
+                    in_code += usize::from(code.contains("octo-team"));
                 }
                 pulldown_cmark::Event::Text(text) => assert!(!text.contains("octo-team"), "{text}"),
                 pulldown_cmark::Event::Html(html) | pulldown_cmark::Event::InlineHtml(html) => {

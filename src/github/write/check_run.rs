@@ -191,7 +191,7 @@ impl Key {
         Self {
             path: held.path.unwrap_or_default(),
             line: held.start_line.unwrap_or_default(),
-            level: held.annotation_level.unwrap_or_default(),
+            level: held.level.unwrap_or_default(),
             title: held.title.unwrap_or_default(),
             message: held.message.unwrap_or_default(),
         }

@@ -68,7 +68,7 @@ impl Wanted {
         if odd {
             let shown = clipped(value, 100);
             self.problem(format!("`{TRAILER}: {shown}` names no path"));
-        } else if !(path.ends_with(".md") || path.ends_with(".json")) {
+        } else if !matches!(ending(path), "md" | "json") {
             let shown = clipped(path, 100);
             self.problem(format!(
                 "`{shown}`, named by `{TRAILER}`, is neither Markdown nor JSON"
@@ -83,6 +83,11 @@ impl Wanted {
             self.problems.push(problem);
         }
     }
+}
+
+/// What follows the last dot of a path.
+pub(super) fn ending(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
 /// The changed paths but for ledgers, both of a rename; each once, in the order of the list.
