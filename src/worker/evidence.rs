@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// What the evidence is read for.
-pub(super) struct Judged<'a> {
+pub(super) struct EvidenceOf<'a> {
     pub(super) claim: &'a Claim,
     pub(super) repo: &'a RepoRef,
     pub(super) prior: Option<&'a PullState>,
@@ -25,9 +25,9 @@ pub(super) struct Judged<'a> {
 impl Bench {
     /// The evidence of the head; `None` when its gate is off. Facts and verdict go through and come back: judging takes
     /// them to another thread.
-    pub(super) async fn evidence(
+    pub(super) async fn read_evidence(
         &self,
-        of: Judged<'_>,
+        of: EvidenceOf<'_>,
         facts: Facts,
         verdict: Verdict,
     ) -> Result<(Facts, Verdict, Option<Evidence>), WorkError> {

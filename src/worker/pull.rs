@@ -3,7 +3,7 @@
 //! INVARIANT: nothing is published about facts that may belong to another head than the one they are published on.
 
 use super::answers::{Heard, Question};
-use super::evidence::Judged;
+use super::evidence::EvidenceOf;
 use super::{Bench, Done, WorkError, passive, retry};
 use crate::diff;
 use crate::domain::{Facts, Known, PullNumber, PullState, Quadrant, RepoRef, Timestamp};
@@ -88,13 +88,13 @@ impl Bench {
         let facts = self.facts(claim, &repo, &pull, head_since).await?;
         self.at("facts-read");
         let (facts, verdict) = judge(facts, Arc::clone(&policy)).await?;
-        let of = Judged {
+        let of = EvidenceOf {
             claim,
             repo: &repo,
             prior,
             policy: &policy,
         };
-        let (facts, verdict, evidence) = self.evidence(of, facts, verdict).await?;
+        let (facts, verdict, evidence) = self.read_evidence(of, facts, verdict).await?;
         let whole = complete(&facts) && evidence.as_ref().is_none_or(Evidence::is_known);
         let mut plan = self
             .plan(
