@@ -6,7 +6,7 @@ use quadgate::evidence::{
 };
 use quadgate::inbox::{self, Comment, Edit, Place, ReceiptKey, Speaker};
 use quadgate::policy::Owners;
-use quadgate::server::{self, Context, Event, Standing};
+use quadgate::server::{self, Context, Event, Merges, Standing};
 use std::sync::Arc;
 
 /// A comment is read without a panic, and a reading that answers needs one of our words in it.
@@ -94,6 +94,8 @@ pub fn payload(bytes: &[u8]) {
         supervision: Arc::new(|_| Standing {
             supervised: true,
             inbox: true,
+            // Everything that can be asked for is asked for.
+            merges: Merges::IntoDefault,
         }),
     };
     let (first, body) = bytes.split_first().unwrap_or((&0, &[]));

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::github::{ClientConfig, ClientError, GitHub, Timeouts};
 use crate::inbox::ReceiptKey;
 use crate::policy::Policy;
-use crate::server::{self, Context, Metrics, ServerState, Standing, WebhookSecrets};
+use crate::server::{self, Context, Merges, Metrics, ServerState, Standing, WebhookSecrets};
 use crate::settings::{SecretError, Secrets, Server};
 use crate::store::{
     Store, StoreError,
@@ -301,6 +301,11 @@ fn context(secrets: &Secrets, policy: watch::Receiver<Arc<Policy>>) -> Context {
             Standing {
                 supervised: policy.is_gated(&repo.name),
                 inbox: policy.inbox.repository == repo.name,
+                merges: match policy.merge.base_branches.as_slice() {
+                    _ if !policy.merge.enabled => Merges::Off,
+                    [] => Merges::IntoDefault,
+                    branches => Merges::Into(branches.to_vec()),
+                },
             }
         }),
     }

@@ -47,7 +47,7 @@ async function openPull(name) {
   const main = (await call('GET', `${REPO}/git/ref/heads/main`)).body.object.sha;
   await call('POST', `${REPO}/git/refs`, { ref: `refs/heads/${name}`, sha: main });
   const put = await call('PUT', `${REPO}/contents/${name}.md`, {
-    message: `Add ${name}\n\nAgent-Session: s_ab12-cd\n`,
+    message: `Add ${name}\n\nAgent-Tool: codex\nAgent-Model: gpt-5\nAgent-Session: s_ab12-cd\nAgent-Machine: box-1\nTask-Ref: none\n`,
     content: Buffer.from(`# ${name}\n`).toString('base64'),
     branch: name,
   });
@@ -69,6 +69,30 @@ async function journey() {
   const issues = await until('a D pull request gets its Issue', () => pendingIssues(), (list) => list.length === 1);
   check('the Issue carries the checkpoint record', issues[0]?.body?.includes('CHECKPOINT APPROVAL REQUIRED'), issues[0]?.body);
   return { pull, issue: issues[0] };
+}
+
+const pullOf = async ({ number }) => (await call('GET', `${REPO}/pulls/${number}`)).body;
+const commentsOf = async ({ number }) => (await call('GET', `${REPO}/issues/${number}/comments`)).body ?? [];
+
+async function held({ pull }) {
+  const said = await until(
+    'one status comment lists every condition that is unmet',
+    () => commentsOf(pull),
+    (list) => ['**C3** (P0)', '**C1** (P2)', '**C2** (P2)', '**C5** (P2)'].every((part) => list[0]?.body.includes(part)),
+  );
+  check('it is the only one', said.length === 1, said);
+  check('it does not merge without the owner\'s answer', (await pullOf(pull)).merged !== true);
+}
+
+async function merged({ pull }) {
+  const after = await until('it merges', () => pullOf(pull), (seen) => seen?.merged === true);
+  check('by the bot', after.merged_by?.login === 'my-github-app[bot]', after.merged_by);
+  const said = await until(
+    'the comment says so',
+    () => commentsOf(pull),
+    (list) => list.length === 1 && list[0].body.includes('It is merged now (squash)'),
+  );
+  check('there is still one comment', said.length === 1, said);
 }
 
 async function answered({ pull, issue }) {
@@ -120,7 +144,10 @@ async function payloads() {
   check('a forged signature is refused', forged.status === 401, forged);
 }
 
-await answered(await journey());
+const opened = await journey();
+await held(opened);
+await answered(opened);
+await merged(opened);
 await payloads();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

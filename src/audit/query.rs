@@ -50,6 +50,18 @@ pub struct Record {
     /// The signal of the answer.
     #[serde(default)]
     pub signal: Option<String>,
+    /// Who carries a merge out.
+    #[serde(default)]
+    pub merge_mode: Option<String>,
+    /// How it merges.
+    #[serde(default)]
+    pub merge_method: Option<String>,
+    /// The base branch.
+    #[serde(default)]
+    pub base_ref: Option<String>,
+    /// Why it was not merged.
+    #[serde(default)]
+    pub refused_because: Vec<String>,
     /// Digest of the policy.
     #[serde(default)]
     pub policy: Option<String>,
@@ -75,6 +87,21 @@ impl Record {
             report.get("rule").and_then(Value::as_str) == Some(rule)
                 && report.get("quadrant").is_some_and(|vote| !vote.is_null())
         })
+    }
+
+    /// What the entry says in one line; `None` when that is not known to this program.
+    #[must_use]
+    pub fn says(&self) -> Option<String> {
+        let merge = || {
+            let method = self.merge_method.as_deref().unwrap_or("as the queue does");
+            let base = self.base_ref.as_deref().unwrap_or("?");
+            let mode = self.merge_mode.as_deref()?;
+            Some(format!("{method} into {base} ({mode})"))
+        };
+        let refused =
+            || (!self.refused_because.is_empty()).then(|| self.refused_because.join("; "));
+        let said = self.answer.clone().or_else(|| self.reasoning.clone());
+        said.or_else(merge).or_else(refused)
     }
 
     /// The repository part of `pr`.

@@ -162,13 +162,16 @@ fn why(pr: &str, log: &Path, out: &mut dyn Write) -> Result<(), Stop> {
         ..Filter::default()
     };
     let mut newest: VecDeque<Record> = VecDeque::new();
-    let mut decision = None;
+    let (mut decision, mut merge) = (None, None);
     let mut count = 0_u64;
     for record in Records::new(files(log)?).matching(filter) {
         let record = record.map_err(|error| Stop::Unusable(error.to_string()))?;
         count += 1;
         if record.kind == "classification" {
             decision = Some(record.clone());
+        }
+        if matches!(record.kind.as_str(), "merged" | "merge_refused") {
+            merge = Some(record.clone());
         }
         newest.push_back(record);
         if newest.len() > SCREEN {
@@ -183,6 +186,14 @@ fn why(pr: &str, log: &Path, out: &mut dyn Write) -> Result<(), Stop> {
     }
     if let Some(decision) = decision {
         write!(out, "{}", detail(&decision))?;
+    }
+    if let Some(merge) = merge {
+        let word = match merge.kind.as_str() {
+            "merged" => "ordered",
+            _ => "refused",
+        };
+        let says = merge.says().unwrap_or_default();
+        writeln!(out, "  merge    {word} {}: {}", merge.ts, shown(&says))?;
     }
     writeln!(out, "\nhistory ({count} entries, newest last)")?;
     for record in &newest {
@@ -257,10 +268,6 @@ fn evidence(evidence: &Value) -> Vec<String> {
 /// One entry on one line.
 fn line(record: &Record) -> String {
     let who = record.actor.as_ref().or(record.author.as_ref());
-    let what = match (&record.answer, &record.reasoning) {
-        (Some(answer), _) => Some(answer),
-        (None, reasoning) => reasoning.as_ref(),
-    };
     let quadrant = record
         .quadrant
         .map_or_else(|| "-".to_owned(), |quadrant| quadrant.to_string());
@@ -271,7 +278,7 @@ fn line(record: &Record) -> String {
         shown(&record.kind),
         shown(record.pr.as_deref().unwrap_or("-")),
         shown(who.map_or("-", String::as_str)),
-        shown(what.map_or("", String::as_str)),
+        shown(&record.says().unwrap_or_default()),
     )
 }
 

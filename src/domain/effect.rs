@@ -72,6 +72,48 @@ pub enum Effect {
         /// The head that was judged.
         expected_head: Sha,
     },
+    /// GitHub merges the pull request as soon as its own rules allow it.
+    EnableAutoMerge(MergeEffect),
+    /// GitHub does not merge the pull request by itself.
+    DisableAutoMerge {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: PullNumber,
+    },
+    /// The pull request is in the merge queue.
+    Enqueue {
+        /// Where.
+        repo: RepoRef,
+        /// Which.
+        number: PullNumber,
+        /// The head that was judged: the precondition.
+        sha: Sha,
+        /// The base branch it was judged for.
+        base_ref: String,
+    },
+}
+
+impl Effect {
+    /// Is it an order of the merge gate, which holds only for the moment it was judged in?
+    #[must_use]
+    pub fn rests_on_the_gate(&self) -> bool {
+        match self {
+            Self::Merge(_)
+            | Self::UpdateBranch { .. }
+            | Self::EnableAutoMerge(_)
+            | Self::DisableAutoMerge { .. }
+            | Self::Enqueue { .. } => true,
+            Self::EnsureLabel { .. }
+            | Self::OpenIssue(_)
+            | Self::CloseIssue { .. }
+            | Self::AddLabels { .. }
+            | Self::RemoveLabel { .. }
+            | Self::Comment(_)
+            | Self::CheckRun(_)
+            | Self::ClosePull { .. } => false,
+        }
+    }
 }
 
 /// A merge to be made.
@@ -83,6 +125,8 @@ pub struct MergeEffect {
     pub number: PullNumber,
     /// The head that was judged: the precondition.
     pub sha: Sha,
+    /// The base branch it was judged for: a precondition that only we look at, just before the call.
+    pub base_ref: String,
     /// How.
     pub method: MergeMethod,
     /// The first line of the commit that it makes; `None`: GitHub's own.

@@ -32,6 +32,15 @@ impl<T> Known<T> {
             Self::Unknown(cause) => Some(cause),
         }
     }
+
+    /// What follows from the value; unknown stays unknown.
+    #[must_use]
+    pub fn map<U>(self, follows: impl FnOnce(T) -> U) -> Known<U> {
+        match self {
+            Self::Known(value) => Known::Known(follows(value)),
+            Self::Unknown(cause) => Known::Unknown(cause),
+        }
+    }
 }
 
 impl<T> Known<Vec<T>> {

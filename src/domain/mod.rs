@@ -6,6 +6,7 @@
 mod effect;
 mod evidence;
 mod facts;
+mod gate_memory;
 mod ids;
 mod known;
 mod merge;
@@ -24,6 +25,7 @@ pub use facts::{
     Account, AccountType, CheckRunFact, CommitFact, Facts, FactsError, FileChange, FileStatus,
     LabelAction, LabelEvent,
 };
+pub use gate_memory::{FailedOrder, GateMemory, Ordered};
 pub use ids::{
     AccountId, AppId, CheckRunId, CommentId, DeliveryId, IdError, InstallationId, IssueNumber,
     PullNumber, RepoId, RepoName, RepoRef, Sha,

@@ -1,8 +1,8 @@
 //! What the server remembers of one pull request between evaluations.
 
 use super::{
-    Account, CheckRunId, CommentId, DeliveryId, EvidenceState, IssueNumber, Known, PullNumber,
-    Quadrant, RepoRef, Sha, Timestamp,
+    Account, CheckRunId, CommentId, DeliveryId, EvidenceState, GateMemory, IssueNumber, Known,
+    PullNumber, Quadrant, RepoRef, Sha, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -199,6 +199,9 @@ pub struct PullState {
     /// What the evidence gate says of `head_sha`; `None`: it is off, or has not looked yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<EvidenceState>,
+    /// What is remembered of the merge gate.
+    #[serde(default)]
+    pub gate: GateMemory,
     /// Is the pull request closed or merged?
     #[serde(default)]
     pub closed: bool,

@@ -332,7 +332,7 @@ impl Inner {
     ) -> Result<Request<OctoBody>, ApiError> {
         let mut request = Request::builder()
             .method(call.method.clone())
-            .uri(call.path.as_str())
+            .uri(self.target(&call.path))
             .header(USER_AGENT, self.user_agent.clone())
             .header(ACCEPT, call.accept)
             .header("x-github-api-version", API_VERSION);
@@ -349,6 +349,21 @@ impl Inner {
         request
             .body(body)
             .map_err(|_| ApiError::unreadable(call.name, "the request cannot be built"))
+    }
+
+    /// The target below the host. GraphQL stands beside an Enterprise Server's REST API, not below it.
+    fn target(&self, path: &ApiPath) -> String {
+        let base = self.base.path().trim_end_matches('/');
+        let path = path.as_str();
+        if path == "/graphql" {
+            let beside = base.strip_suffix("/v3").unwrap_or(base);
+            return format!("{beside}{path}");
+        }
+        if path.starts_with(base) {
+            // A link of GitHub's own.
+            return path.to_owned();
+        }
+        format!("{base}{path}")
     }
 
     fn note_rate(&self, who: Who, headers: &HeaderMap) {

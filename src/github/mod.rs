@@ -11,6 +11,7 @@ mod client;
 mod config;
 mod error;
 mod etag;
+mod graphql;
 mod observer;
 mod page;
 mod path;

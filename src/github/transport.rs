@@ -4,6 +4,7 @@
 //! for TLS roots even for a plain `http` address, and logs 5xx answers as errors by itself. Nothing here repeats
 //! a request or follows a redirect.
 
+use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
 use hyper::rt::{Read, Write};
 use hyper_rustls::HttpsConnectorBuilder;
@@ -85,6 +86,13 @@ fn with_port(base: &Uri) -> Uri {
     Uri::from_parts(parts).unwrap_or_else(|_| base.clone())
 }
 
+/// The host alone: the path is the client's to choose.
+fn origin(base: &Uri) -> Uri {
+    let mut parts = base.clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::from_static("/"));
+    Uri::from_parts(parts).unwrap_or_else(|_| base.clone())
+}
+
 fn tls<C>(connector: C) -> Result<hyper_rustls::HttpsConnector<C>, ClientError> {
     // Named here: the process-wide default depends on what other crates switch on.
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -117,7 +125,7 @@ where
         .build::<_, OctoBody>(connector);
     let built = OctocrabBuilder::new_empty()
         .with_service(client)
-        .with_layer(&BaseUriLayer::new(base.clone()))
+        .with_layer(&BaseUriLayer::new(origin(base)))
         .with_auth(AuthState::None)
         .build();
     match built {

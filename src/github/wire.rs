@@ -106,6 +106,15 @@ pub(super) struct Pull {
     pub(super) mergeable: Option<bool>,
     pub(super) updated_at: Option<String>,
     pub(super) html_url: Option<String>,
+    pub(super) node_id: Option<String>,
+    pub(super) auto_merge: Option<AutoMerge>,
+}
+
+/// Auto-merge that is switched on.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct AutoMerge {
+    pub(super) enabled_by: Option<User>,
 }
 
 /// A changed file.

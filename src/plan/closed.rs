@@ -1,11 +1,11 @@
 //! A pull request that was closed or merged: its pending Issue has nothing left to ask.
 
 use super::render::{self, Language};
-use super::{Plan, key};
+use super::{Plan, gate, key};
 use crate::audit::{About, Body, Closing, EntryDraft};
 use crate::domain::{
-    CommentEffect, CommentMode, DeliveryId, Effect, InboxMemory, IssueKind, IssueRef, PullState,
-    RepoRef, Timestamp,
+    CommentEffect, CommentMode, DeliveryId, Effect, GateMemory, InboxMemory, IssueKind, IssueRef,
+    PullState, RepoRef, Timestamp,
 };
 
 /// What is known of a closed pull request.
@@ -58,10 +58,27 @@ pub fn closed(input: ClosedInput<'_>) -> Plan {
             "closed"
         ])
     );
+    let owed = gate::at_close(
+        &gate::Log {
+            repo: input.repo,
+            number: prior.number,
+            policy: input.policy,
+            now: input.now,
+            delivery: input.delivery,
+            version: input.version,
+        },
+        prior,
+        input.merged,
+    );
+    state_after.gate = GateMemory {
+        said: prior.gate.said.clone(),
+        ended: prior.gate.ended.saturating_add(1),
+        ..GateMemory::default()
+    };
     Plan {
-        entries: pending
-            .map(|issue| entry(issue, input, &decision_id))
+        entries: owed
             .into_iter()
+            .chain(pending.map(|issue| entry(issue, input, &decision_id)))
             .collect(),
         decision_id,
         effects: pending

@@ -344,6 +344,10 @@ fn state_after(decision: &Decision<'_>, says: effects::Says) -> PullState {
             let known = decision.evidence_before().and_then(|one| one.check_run);
             evidence.state(facts, known, says.evidence)
         }),
+        gate: input
+            .prior
+            .map(|prior| prior.gate.clone())
+            .unwrap_or_default(),
         closed: false,
     }
 }

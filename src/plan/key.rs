@@ -57,6 +57,11 @@ pub(crate) fn asks(key: &str, covers: &str) -> bool {
     key.split('/').nth(3) == Some(short(covers))
 }
 
+/// The key of the status comment: one a pull request, edited in place.
+pub(crate) fn gate(repo: RepoId, number: PullNumber) -> String {
+    format!("{repo}/{number}/gate")
+}
+
 /// The check-run's `external_id`.
 #[must_use]
 pub fn check_run(repo: RepoId, number: PullNumber, head: &Sha) -> String {

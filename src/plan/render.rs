@@ -7,6 +7,7 @@ pub(crate) mod check;
 mod comments;
 mod escape;
 pub(crate) mod evidence;
+pub mod gate;
 pub(crate) mod issue;
 mod limit;
 mod texts;

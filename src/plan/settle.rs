@@ -1,6 +1,7 @@
 //! What an effect's outcome adds to the state.
 
 use super::evidence::EVIDENCE_CHECK_NAME;
+use super::key;
 use crate::domain::{Effect, IssueRef, Outcome, PullState};
 
 /// Notes the outcome of one effect. Refused is remembered where it is to be tried again.
@@ -46,6 +47,27 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
         // What is not there must be said again.
         (Effect::CheckRun(_), Outcome::Refused { .. }) => state.check_digest = None,
         (
+            Effect::Merge(_)
+            | Effect::UpdateBranch { .. }
+            | Effect::EnableAutoMerge(_)
+            | Effect::DisableAutoMerge { .. }
+            | Effect::Enqueue { .. },
+            outcome,
+        ) => match outcome {
+            Outcome::Stale { reason } => state.gate.fail(reason, true),
+            Outcome::Refused { reason } => state.gate.fail(reason, false),
+            Outcome::Done
+            | Outcome::CheckRun { .. }
+            | Outcome::Issue { .. }
+            | Outcome::Comment { .. } => state.gate.succeed(),
+        },
+        // What is not there must be said again.
+        (Effect::Comment(comment), Outcome::Refused { .. })
+            if comment.key == key::gate(state.repo.id, state.number) =>
+        {
+            state.gate.said = None;
+        }
+        (
             Effect::OpenIssue(_)
             | Effect::CheckRun(_)
             | Effect::EnsureLabel { .. }
@@ -53,9 +75,7 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
             | Effect::AddLabels { .. }
             | Effect::RemoveLabel { .. }
             | Effect::Comment(_)
-            | Effect::ClosePull { .. }
-            | Effect::Merge(_)
-            | Effect::UpdateBranch { .. },
+            | Effect::ClosePull { .. },
             Outcome::Done
             | Outcome::CheckRun { .. }
             | Outcome::Issue { .. }

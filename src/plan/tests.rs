@@ -256,6 +256,9 @@ fn words(plan: &Plan) -> Vec<String> {
             Effect::ClosePull { .. } => "close pull".into(),
             Effect::Merge(_) => "merge".into(),
             Effect::UpdateBranch { .. } => "update branch".into(),
+            Effect::EnableAutoMerge(_) => "enable auto-merge".into(),
+            Effect::DisableAutoMerge { .. } => "disable auto-merge".into(),
+            Effect::Enqueue { .. } => "enqueue".into(),
         })
         .collect()
 }

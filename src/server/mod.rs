@@ -10,7 +10,9 @@ mod metrics;
 mod signature;
 mod webhook;
 
-pub use event::{Context, Event, Ignored, PayloadError, Reading, Standing, Supervision, read};
+pub use event::{
+    Context, Event, Ignored, Merges, PayloadError, Reading, Standing, Supervision, read,
+};
 pub use health::{ReadyCheck, ReadyChecks, StoreReachable};
 pub use metrics::{Metrics, Queue};
 pub use signature::{SecretsError, Signature, SignatureError, SignedBody, WebhookSecrets};

@@ -51,6 +51,8 @@ pub trait Store: Send + Sync + 'static {
     -> Result<(), StoreError>;
     /// The generation is done: state kept, deliveries acknowledged, plan and lease gone, in one transaction.
     async fn finish(&self, claim: &Claim, finish: Finish) -> Result<(), StoreError>;
+    /// A step of the work is done and more follows: state and counters kept, the plan gone, the lease goes on.
+    async fn remember(&self, claim: &Claim, done: Finish) -> Result<(), StoreError>;
     /// Failed for now; due again at `next_attempt`. A plan stays.
     async fn retry(
         &self,

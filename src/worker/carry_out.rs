@@ -10,6 +10,13 @@ use crate::github::Seen;
 use crate::plan::{self, render};
 use crate::store::{Claim, EffectStatus, StoredPlan};
 
+/// Are the orders of the merge gate in a plan judged now, or at some time before?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Orders {
+    Fresh,
+    OfThen,
+}
+
 impl Bench {
     /// Does what is left of the plan; the state to remember and the counters to raise.
     pub(super) async fn carry_out(
@@ -17,6 +24,27 @@ impl Bench {
         claim: &Claim,
         plan: &StoredPlan,
         seen: &Seen,
+    ) -> Result<(PullState, Vec<String>), WorkError> {
+        self.work_off(claim, plan, seen, Orders::Fresh).await
+    }
+
+    /// Goes on with a plan that was interrupted. What it orders of the merge gate is left undone: it was judged then,
+    /// and is judged anew now.
+    pub(super) async fn carry_on(
+        &self,
+        claim: &Claim,
+        plan: &StoredPlan,
+    ) -> Result<(PullState, Vec<String>), WorkError> {
+        let seen = Seen::nothing();
+        self.work_off(claim, plan, &seen, Orders::OfThen).await
+    }
+
+    async fn work_off(
+        &self,
+        claim: &Claim,
+        plan: &StoredPlan,
+        seen: &Seen,
+        orders: Orders,
     ) -> Result<(PullState, Vec<String>), WorkError> {
         let entries: Vec<EntryDraft> =
             serde_json::from_value(plan.entries.clone()).map_err(|error| {
@@ -35,6 +63,11 @@ impl Bench {
         for (index, planned) in plan.effects.iter().enumerate() {
             let outcome = match &planned.status {
                 EffectStatus::Done(outcome) => outcome.clone(),
+                EffectStatus::Planned | EffectStatus::Started
+                    if orders == Orders::OfThen && planned.effect.rests_on_the_gate() =>
+                {
+                    continue;
+                }
                 EffectStatus::Planned | EffectStatus::Started => {
                     let effect = finished(&planned.effect, &issue, state.witness.as_ref());
                     self.governed(&state)?;

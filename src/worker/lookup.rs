@@ -9,14 +9,20 @@ use crate::store::{Claim, InstallationStatus};
 
 impl Bench {
     /// A commit of a fork: its event named no pull request.
-    pub(super) async fn pulls_of_head(&self, repo: &RepoRef, sha: &Sha) -> Result<Done, WorkError> {
+    pub(super) async fn pulls_of_head(
+        &self,
+        claim: &Claim,
+        repo: &RepoRef,
+        sha: &Sha,
+    ) -> Result<Done, WorkError> {
         let known = self.store.pulls_with_head(repo.id, sha).await?;
         let mut numbers: Vec<_> = known
             .iter()
             .filter(|pull| !pull.closed)
             .map(|pull| pull.number)
             .collect();
-        if numbers.is_empty() {
+        // CI of a commit that no pull request we judged has as head is no news: most of it is the base branch's.
+        if numbers.is_empty() && claim.deep {
             numbers = self
                 .github
                 .pulls_with_head(repo, sha)
@@ -26,7 +32,7 @@ impl Bench {
                 .collect();
         }
         for number in numbers {
-            self.look_again(repo, number, true).await?;
+            self.look_again(repo, number, claim.deep).await?;
         }
         Ok(Done::nothing())
     }
@@ -53,11 +59,12 @@ impl Bench {
         Ok(Done::nothing())
     }
 
-    /// Every open pull request whose present head has not been judged.
+    /// Every open pull request whose present head has not been judged, and those that wait for the merge gate.
     pub(super) async fn pulls_of_repo(&self, repo: &RepoRef) -> Result<Done, WorkError> {
+        let gated = self.policy().merge.enabled;
         for pull in self.github.open_pulls(repo).await? {
             let state = self.store.pull_state(repo.id, pull.number).await?;
-            let judged = state.is_some_and(|state| {
+            let judged = state.as_ref().is_some_and(|state| {
                 state.head_sha == pull.head_sha
                     && state.decision.is_some()
                     // Without one, a part of the facts could not be read: it is tried again.
@@ -66,6 +73,8 @@ impl Bench {
             });
             if !judged {
                 self.look_again(repo, pull.number, true).await?;
+            } else if gated && state.is_some_and(|state| state.waits_to_merge()) {
+                self.look_again(repo, pull.number, false).await?;
             }
         }
         Ok(Done::nothing())

@@ -8,6 +8,7 @@ mod answers;
 mod audit_writer;
 mod carry_out;
 mod evidence;
+mod gate;
 mod inbox_repo;
 mod lookup;
 mod merge_group;
@@ -28,6 +29,7 @@ use crate::policy::Policy;
 use crate::server::Metrics;
 use crate::store::{Claim, Finish, Store, StoreError};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -95,6 +97,15 @@ pub enum WorkError {
     /// The head moved while it was looked at; start over.
     #[error("the head moved while facts were read")]
     Moved,
+    /// GitHub has not computed yet whether the pull request merges without conflict.
+    #[error("GitHub has not computed yet whether it merges without conflict")]
+    Uncomputed,
+    /// GitHub refused an order because what was judged is no more; start over.
+    #[error("what was judged is no more: {reason}")]
+    Overtaken {
+        /// In GitHub's words.
+        reason: String,
+    },
     /// A bug or a bound of ours.
     #[error("{0}")]
     Broken(String),
@@ -197,7 +208,8 @@ impl Bench {
                 self.pull(claim, &self.present(repo).await?, *number).await
             }
             Subject::Head { repo, sha } => {
-                self.pulls_of_head(&self.present(repo).await?, sha).await
+                self.pulls_of_head(claim, &self.present(repo).await?, sha)
+                    .await
             }
             Subject::Issue { repo, number } => {
                 self.pull_of_issue(&self.present(repo).await?, *number)
@@ -248,9 +260,12 @@ impl Bench {
                 self.metrics.lease_lost();
                 return Ok(());
             }
-            WorkError::Store(_) | WorkError::Audit(_) | WorkError::Moved | WorkError::Behind => {
-                (true, None)
-            }
+            WorkError::Store(_)
+            | WorkError::Audit(_)
+            | WorkError::Moved
+            | WorkError::Behind
+            | WorkError::Uncomputed
+            | WorkError::Overtaken { .. } => (true, None),
             WorkError::Capped { wait, .. } => (true, Some(*wait)),
             WorkError::Broken(_) => (false, None),
         };
@@ -289,4 +304,14 @@ fn random() -> u32 {
         Ok(()) => u32::from_le_bytes(bytes),
         Err(_) => 0,
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }

@@ -4,7 +4,8 @@
 
 use super::answers::{Heard, Question};
 use super::evidence::EvidenceOf;
-use super::{Bench, Done, WorkError, passive, retry};
+use super::gate::{Judged, is_ready};
+use super::{Bench, Done, WorkError, hex, passive, retry};
 use crate::diff;
 use crate::domain::{Facts, Known, PullNumber, PullState, Quadrant, RepoRef, Timestamp};
 use crate::github::{PullView, Seen, Wants};
@@ -14,7 +15,6 @@ use crate::rules::{self, Verdict};
 use crate::store::{Claim, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// How often the pull request is read again while GitHub still shows the head from before an announced one.
@@ -31,13 +31,21 @@ impl Bench {
         let mut prior = claim.state.clone();
         let mut count = Vec::new();
         if let Some(stored) = &claim.plan {
-            let (state, counted) = self.carry_out(claim, stored, &Seen::nothing()).await?;
+            let (state, counted) = self.carry_on(claim, stored).await?;
             count.extend(counted);
-            if stored.generation == claim.generation {
+            let gated = self.policy().merge.enabled;
+            if stored.generation == claim.generation && !gated {
                 return Ok(Done {
                     state: Some(state),
                     count,
                 });
+            }
+            if gated {
+                let done = Done {
+                    state: Some(state.clone()),
+                    count: std::mem::take(&mut count),
+                };
+                self.remember(claim, done).await?;
             }
             prior = Some(state);
         }
@@ -78,7 +86,10 @@ impl Bench {
         }
         let head_since = head_since(claim, &pull, prior, started);
         let fingerprint = fingerprint(&pull, &policy);
-        if let Some(unchanged) = prior.filter(|prior| nothing_changed(claim, prior, &fingerprint)) {
+        // What the gate asks for changes without a trace in the pull request: CI ends, the base moves.
+        let unchanged = prior
+            .filter(|prior| !policy.merge.enabled && nothing_changed(claim, prior, &fingerprint));
+        if let Some(unchanged) = unchanged {
             let state = PullState {
                 head_since,
                 ..unchanged.clone()
@@ -120,11 +131,23 @@ impl Bench {
             took_ms = took.as_millis(),
             "judged"
         );
-        if plan.is_empty() {
-            return self.nothing_to_do(claim, plan.state_after, &policy).await;
+        let done = if plan.is_empty() {
+            self.nothing_to_do(claim, plan.state_after, &policy).await?
+        } else {
+            self.save_and_carry_out(claim, plan, &self.github.seen(&facts))
+                .await?
+        };
+        if !policy.merge.enabled {
+            return Ok(done);
         }
-        self.save_and_carry_out(claim, plan, &self.github.seen(&facts))
-            .await
+        let judged = Judged {
+            repo: &repo,
+            pull: &pull,
+            facts: &facts,
+            quadrant: verdict.quadrant(),
+        };
+        // Boxed: the state of both steps at once would make a future of many kilobytes.
+        Box::pin(self.gate(claim, judged, done, &policy)).await
     }
 
     /// The pull request as GitHub shows it. While it shows less than a webhook has announced, it is read again later.
@@ -159,7 +182,8 @@ impl Bench {
             label_events: pull
                 .labels
                 .iter()
-                .any(|label| label == labels::AUTO_REVERT.name),
+                .any(|label| label == labels::AUTO_REVERT.name)
+                || (self.policy().merge.enabled && is_ready(pull)),
         };
         let read = self.github.facts(repo, pull, Some(head_since), wants).await;
         if !last_try
@@ -409,14 +433,4 @@ fn nonce() -> Result<String, WorkError> {
     getrandom::fill(&mut bytes)
         .map_err(|error| WorkError::Broken(format!("no randomness: {error}")))?;
     Ok(hex(&bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }

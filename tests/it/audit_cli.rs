@@ -14,7 +14,7 @@ struct Cli {
     args: AuditArgs,
 }
 
-fn audit(args: &[&str], dir: &Path) -> (u8, String) {
+pub fn audit(args: &[&str], dir: &Path) -> (u8, String) {
     let mut words = vec!["audit"];
     words.extend(args);
     let log = dir.display().to_string();

@@ -35,7 +35,7 @@ async fn arranged(mode: &str, language: &str) -> World {
 }
 
 /// A ledger of the checker's cases.
-fn case(language: &str, name: &str) -> String {
+pub fn case(language: &str, name: &str) -> String {
     let path = root().join(format!("tests/it/data/evidence/{language}/{name}.md"));
     fs::read_to_string(path).expect("a case")
 }
@@ -45,7 +45,7 @@ fn example(name: &str) -> String {
 }
 
 /// A B: rounds the total of the cart.
-fn cart() -> PullSpec {
+pub fn cart() -> PullSpec {
     PullSpec::new("Round half up").file(FileSpec::modified(
         "src/cart/total.rs",
         "fn total() { 1 }\n",
@@ -59,7 +59,7 @@ fn coupons() -> PullSpec {
     PullSpec::new("Drop the coupons").file(sql)
 }
 
-fn ledger(name: &str, text: &str) -> FileSpec {
+pub fn ledger(name: &str, text: &str) -> FileSpec {
     FileSpec::added(&format!("{FOLDER}/{name}.md"), text)
 }
 

@@ -1,7 +1,10 @@
 //! The merge gate against its case files, and the promises that hold for every input.
 
 use super::classifier::{facts_with, policy};
-use quadgate::domain::{Facts, Known, Quadrant, Timestamp};
+use quadgate::audit::Body;
+use quadgate::domain::{
+    Effect, Facts, FailedOrder, GateMemory, Known, Ordered, Outcome, PullState, Quadrant, Timestamp,
+};
 use quadgate::gate::burn_in::BurnIn;
 use quadgate::gate::merge::{self, Answer, Hold, MergeStep, Next};
 use quadgate::gate::revalidation::{self, BaseRun, MergedCommit, Revalidation};
@@ -443,6 +446,72 @@ fn overlays() -> Vec<Value> {
         .collect()
 }
 
+/// One of several things that may be remembered of the gate.
+fn remembering(given: &Given, which: usize) -> PullState {
+    let order = |head: &quadgate::domain::Sha, logged| Ordered {
+        head_sha: head.clone(),
+        ground: "another".into(),
+        logged,
+    };
+    let (here, elsewhere) = (
+        &given.facts.head_sha,
+        "f".repeat(40).parse().expect("a SHA"),
+    );
+    let gate = match which {
+        0 => GateMemory::default(),
+        1 => GateMemory {
+            ordered: Some(order(here, true)),
+            said: Some("text".into()),
+            ..GateMemory::default()
+        },
+        2 => GateMemory {
+            ordered: Some(order(&elsewhere, true)),
+            ..GateMemory::default()
+        },
+        3 => GateMemory {
+            ordered: Some(order(here, false)),
+            ..GateMemory::default()
+        },
+        stale => GateMemory {
+            failed: Some(FailedOrder {
+                order: order(here, true),
+                reason: "moved".into(),
+                stale: stale == 4,
+                tries: 1,
+                told: false,
+            }),
+            ended: 1,
+            ..GateMemory::default()
+        },
+    };
+    PullState {
+        gate,
+        ..crate::store_contract::state(7, 'a', None)
+    }
+}
+
+fn planned(
+    given: &Given,
+    conditions: &Conditions,
+    step: &MergeStep,
+    prior: &PullState,
+) -> quadgate::plan::Plan {
+    quadgate::plan::gate(&quadgate::plan::GateInput {
+        prior,
+        base_ref: &given.facts.base_ref,
+        quadrant: given.quadrant,
+        labelled: true,
+        conditions,
+        step,
+        ground: "ground",
+        retry_refused: false,
+        policy: &given.policy,
+        now: given.now,
+        delivery: None,
+        version: "0.0.0",
+    })
+}
+
 fn combined(picked: &[usize], all: &[Value]) -> Value {
     let mut given = json!({});
     for index in picked {
@@ -492,6 +561,65 @@ proptest::proptest! {
         }
         proptest::prop_assert!(!(given.policy.merge.dry_run && step.acts()));
         proptest::prop_assert!(given.policy.merge.enabled || step == MergeStep::Nothing(Hold::Off));
+    }
+
+    /// Whatever was remembered: an order names the judged head, comes last and right after its entry, and is given once.
+    #[test]
+    fn a_planned_order_names_the_judged_head_and_is_logged_first(
+        picked in proptest::collection::vec(0_usize..10_000, 0..4),
+        memory in 0_usize..6,
+    ) {
+        let given = Given::read(&combined(&picked, &overlays()));
+        let conditions = given.judge();
+        let step = merge::decide(&conditions, &given.gate, &given.policy);
+        let prior = remembering(&given, memory);
+        let plan = planned(&given, &conditions, &step, &prior);
+        let orders: Vec<&Effect> = plan.effects.iter().filter(|effect| effect.rests_on_the_gate()).collect();
+        proptest::prop_assert!(orders.len() <= 1);
+        if !given.policy.merge.enabled {
+            proptest::prop_assert!(plan.effects.is_empty());
+        }
+        let merges = |entry: &quadgate::audit::EntryDraft| matches!(entry.body, Body::Merged { .. });
+        if let Some(order) = orders.first() {
+            proptest::prop_assert_eq!(plan.effects.last(), Some(*order));
+            proptest::prop_assert!(step.acts() && !given.policy.merge.dry_run);
+            let head = match order {
+                Effect::Merge(merge) | Effect::EnableAutoMerge(merge) => Some(&merge.sha),
+                Effect::Enqueue { sha, .. } => Some(sha),
+                _ => None,
+            };
+            if let Some(head) = head {
+                proptest::prop_assert!(conditions.may_merge());
+                proptest::prop_assert_eq!(head, conditions.head_sha());
+                proptest::prop_assert_eq!(head, &given.facts.head_sha);
+                let entry = plan.entries.last().expect("an entry");
+                proptest::prop_assert!(merges(entry));
+                proptest::prop_assert_eq!(&entry.about.as_ref().expect("about").head_sha, head);
+            } else {
+                proptest::prop_assert!(!plan.entries.iter().any(merges));
+            }
+        } else {
+            proptest::prop_assert!(!plan.entries.iter().any(merges));
+        }
+        // Carried out, it leaves nothing to plan; refused, it is told and not given again.
+        let mut done = plan.state_after.clone();
+        let mut refused = plan.state_after.clone();
+        for effect in &plan.effects {
+            quadgate::plan::settle(&mut done, effect, &Outcome::Done);
+            let outcome = if effect.rests_on_the_gate() {
+                Outcome::Refused { reason: "GitHub's words".into() }
+            } else {
+                Outcome::Done
+            };
+            quadgate::plan::settle(&mut refused, effect, &outcome);
+        }
+        let again = planned(&given, &conditions, &step, &done);
+        let handed_over = matches!(step, MergeStep::EnableAuto { .. } | MergeStep::Enqueue { .. });
+        proptest::prop_assert!(again.is_empty() || handed_over, "{again:?}");
+        let told = planned(&given, &conditions, &step, &refused);
+        proptest::prop_assert!(!told.effects.iter().any(Effect::rests_on_the_gate));
+        proptest::prop_assert_eq!(told.entries.len(), usize::from(!orders.is_empty()));
+        proptest::prop_assert!(planned(&given, &conditions, &step, &told.state_after).is_empty());
     }
 
     /// Core conditions are judged whatever `disabled` says, and one more unmet condition never opens the gate.

@@ -15,6 +15,7 @@ fn merge() -> Effect {
         repo: repo(),
         number: PullNumber(7),
         sha: sha('a'),
+        base_ref: "main".into(),
         method: MergeMethod::Squash,
         title: Some("Improve (#7)".into()),
     })

@@ -312,3 +312,60 @@ async fn ids_are_exact_above_53_bits() {
     let claims = server.claims().await;
     assert_eq!(claims[0].subject.key(), "pull/9007199254740993/12");
 }
+
+#[tokio::test]
+async fn where_the_gate_merges_ci_and_the_base_are_looked_at() {
+    let own = OWN_APP.0;
+    let head = format!("head/555/{}", "a".repeat(40));
+    let pulls = json!([{"number": 12}]);
+    let in_repo = |name: &str, mut payload: Value| {
+        payload["repository"] =
+            json!({"id": 555, "full_name": format!("octo-org/{name}"), "default_branch": "main"});
+        payload
+    };
+    let suite = |app: u64| {
+        payload(&json!({"action": "completed", "check_suite": {
+            "head_sha": "a".repeat(40), "app": {"id": app}, "pull_requests": pulls}}))
+    };
+    let status = payload(&json!({"state": "success", "sha": "a".repeat(40), "context": "build"}));
+    let push = |branch: &str| payload(&json!({"ref": format!("refs/heads/{branch}")}));
+    let run = |action, app| check_run(action, "build", app, &pulls);
+    let cases = [
+        ("check_run", "merging", run("completed", 42), "pull/555/12"),
+        ("check_run", "merging", run("created", 42), ""),
+        ("check_run", "merging", run("completed", own), ""),
+        (
+            "check_run",
+            "merging",
+            check_run("completed", "build", 42, &json!([])),
+            head.as_str(),
+        ),
+        ("check_suite", "merging", suite(42), "pull/555/12"),
+        ("check_suite", "merging", suite(own), ""),
+        ("status", "merging", status.clone(), &head),
+        ("status", "foreign", status, ""),
+        ("push", "merging", push("main"), "repo/555"),
+        ("push", "merging", push("change-1"), ""),
+        ("push", "branches", push("main"), ""),
+        ("push", "branches", push("release"), "repo/555"),
+        (
+            "push",
+            "merging",
+            payload(&json!({"ref": "refs/tags/main"})),
+            "",
+        ),
+        ("push", "widgets", push("main"), ""),
+    ];
+    for (event, repo, payload, expected) in cases {
+        let server = Server::start().await;
+        let payload = in_repo(repo, payload);
+        server.deliver(event, "d-1", &payload).await;
+        let found: Vec<String> = server
+            .claims()
+            .await
+            .iter()
+            .map(|claim| claim.subject.key() + if claim.deep { " deep" } else { "" })
+            .collect();
+        assert_eq!(found.join(", "), expected, "{event} {payload}");
+    }
+}

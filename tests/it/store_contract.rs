@@ -97,6 +97,7 @@ pub fn state(number: u64, head: char, issue: Option<u64>) -> PullState {
             check_run: Some(CheckRunId(7)),
             check_digest: None,
         }),
+        gate: GateMemory::default(),
         closed: false,
     }
 }

@@ -4,9 +4,11 @@
 use super::{need, of};
 use crate::domain::{CheckRunFact, MergeMethod, RepoRef, Sha, StatusFact};
 use crate::github::call::Call;
+use crate::github::graphql::Answered;
 use crate::github::page::Listing;
 use crate::github::path::ApiPath;
-use crate::github::{ApiError, GitHub, wire};
+use crate::github::{ApiError, GitHub, PullView, wire};
+use serde_json::{Value, json};
 
 /// How a repository lets itself be merged into.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +55,26 @@ impl GitHub {
             default_branch: need(NAME, read.default_branch, "default_branch")?,
             allowed_methods,
         })
+    }
+
+    /// Is the pull request in the merge queue? One call.
+    ///
+    /// # Errors
+    /// [`ApiError::Unreadable`] when GitHub does not say.
+    pub async fn is_queued(&self, repo: &RepoRef, pull: &PullView) -> Result<bool, ApiError> {
+        const NAME: &str = "query merge queue";
+        const QUERY: &str =
+            "query($id: ID!) { node(id: $id) { ... on PullRequest { isInMergeQueue } } }";
+        match self
+            .graphql(NAME, of(repo), QUERY, json!({"id": pull.node_id}))
+            .await?
+        {
+            Answered::Data(data) => data
+                .pointer("/node/isInMergeQueue")
+                .and_then(Value::as_bool)
+                .ok_or_else(|| ApiError::unreadable(NAME, "an answer without `isInMergeQueue`")),
+            Answered::Refused(words) => Err(ApiError::unreadable(NAME, words)),
+        }
     }
 
     /// How many commits of the branch's present tip the head does not contain. One call.

@@ -43,6 +43,10 @@ pub struct PullView {
     pub updated_at: Timestamp,
     /// Its page.
     pub html_url: String,
+    /// Its id in GraphQL.
+    pub node_id: String,
+    /// Login of the account that switched auto-merge on, empty when the account is gone; `None`: it is off.
+    pub auto_merge: Option<String>,
 }
 
 /// The head of a pull request.
@@ -146,6 +150,10 @@ impl PullView {
             mergeable: pull.mergeable,
             updated_at: time(name, pull.updated_at, "updated_at")?,
             html_url: pull.html_url.unwrap_or_default(),
+            node_id: pull.node_id.unwrap_or_default(),
+            auto_merge: pull
+                .auto_merge
+                .map(|on| on.enabled_by.and_then(|by| by.login).unwrap_or_default()),
         })
     }
 }

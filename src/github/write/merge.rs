@@ -7,7 +7,7 @@ use super::of;
 use crate::domain::{MergeEffect, Outcome, PullNumber, RepoRef, Sha};
 use crate::github::call::Call;
 use crate::github::path::ApiPath;
-use crate::github::{ApiError, GitHub};
+use crate::github::{ApiError, GitHub, PullView};
 use http::Method;
 use serde_json::json;
 
@@ -18,11 +18,8 @@ impl GitHub {
             Ok(pull) => pull,
             Err(error) => return ended(error),
         };
-        if pull.head.sha != wanted.sha {
-            return Ok(moved(&pull.head.sha));
-        }
-        if pull.merged {
-            return Ok(Outcome::Done);
+        if let Some(outcome) = overtaken(&pull, &wanted.sha, &wanted.base_ref) {
+            return Ok(outcome);
         }
         let path = ApiPath::repo(&wanted.repo.name)
             .seg("pulls")
@@ -63,14 +60,24 @@ impl GitHub {
     }
 }
 
-fn moved(head: &Sha) -> Outcome {
-    Outcome::Stale {
-        reason: format!("the head is {} now", head.short()),
+/// The outcome, if what was judged is no more or is merged already. GitHub takes no base as precondition; the verdict
+/// and the answer are about this one.
+pub(super) fn overtaken(pull: &PullView, sha: &Sha, base_ref: &str) -> Option<Outcome> {
+    let stale = |reason| Some(Outcome::Stale { reason });
+    if pull.head.sha != *sha {
+        return stale(format!("the head is {} now", pull.head.sha.short()));
     }
+    if pull.merged {
+        return Some(Outcome::Done);
+    }
+    if pull.base.reference != base_ref {
+        return stale(format!("the base is `{}` now", pull.base.reference));
+    }
+    None
 }
 
 /// What ends the effect becomes its outcome; what is worth another try stays an error.
-fn ended(error: ApiError) -> Result<Outcome, ApiError> {
+pub(super) fn ended(error: ApiError) -> Result<Outcome, ApiError> {
     let reason = error.to_string();
     match error {
         ApiError::Conflict { .. } => Ok(Outcome::Stale { reason }),

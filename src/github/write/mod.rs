@@ -3,6 +3,7 @@
 //! INVARIANT: a request that creates something is sent once. When its answer is lost the error is
 //! [`ApiError::Transient`], and the caller's next try finds what the lost one made.
 
+mod auto;
 mod check_run;
 mod comment;
 mod issue;
@@ -92,6 +93,16 @@ impl GitHub {
                 number,
                 expected_head,
             } => self.update_branch(repo, *number, expected_head).await,
+            Effect::EnableAutoMerge(wanted) => self.enable_auto_merge(wanted).await,
+            Effect::DisableAutoMerge { repo, number } => {
+                self.disable_auto_merge(repo, *number).await
+            }
+            Effect::Enqueue {
+                repo,
+                number,
+                sha,
+                base_ref,
+            } => self.enqueue(repo, *number, sha, base_ref).await,
             Effect::ClosePull { repo, number } => refused_or(self.close_pull(repo, *number).await),
         }
     }

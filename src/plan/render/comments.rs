@@ -11,7 +11,7 @@ pub fn key_marker(key: &str) -> String {
     format!("<!-- quadgate:key={key} -->")
 }
 
-fn keyed(text: &str, key: &str) -> String {
+pub(super) fn keyed(text: &str, key: &str) -> String {
     format!("{text}\n\n{}", key_marker(key))
 }
 

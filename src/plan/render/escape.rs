@@ -53,6 +53,31 @@ pub(crate) fn cell(text: &str, max: usize) -> String {
     code(&text.replace("\\|", "\\ |"), max).replace('|', "\\|")
 }
 
+/// One line in which names stand in backticks, as the conditions of the gate write them: prose stays prose where it is
+/// plain beyond doubt, and all of it becomes a code span where it is not.
+pub(crate) fn sentence(text: &str, max: usize) -> String {
+    let shown = shown(text, max);
+    let parts: Vec<&str> = shown.split('`').collect();
+    let is_plain = |part: &str| {
+        !part.contains("//")
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || " .,:;()+-'/…".contains(c))
+    };
+    let balanced = parts.len() % 2 == 1;
+    if !balanced || !parts.iter().step_by(2).all(|part| is_plain(part)) {
+        return code(&shown, max.saturating_add(64));
+    }
+    parts
+        .iter()
+        .enumerate()
+        .map(|(at, part)| match at % 2 {
+            0 => (*part).to_owned(),
+            _ => code(part, max),
+        })
+        .collect()
+}
+
 /// Lines as a fenced block that they cannot end.
 pub(crate) fn fenced(lines: &str) -> String {
     let fence = "`".repeat(longest_run(lines, '`').max(2) + 1);

@@ -21,12 +21,40 @@ use wire::{CheckRun, Payload, PullRequest, Repository};
 const JUDGMENT: &str = "classifier-judgment";
 
 /// What the configuration says about a repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
     /// Its pull requests are ours to classify.
     pub supervised: bool,
     /// Our Issues stand there.
     pub inbox: bool,
+    /// Does the merge gate merge, and into which branches?
+    pub merges: Merges,
+}
+
+/// Does the merge gate merge? If it does not, nothing is to be looked at because CI ended or a base moved.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Merges {
+    /// It does not.
+    #[default]
+    Off,
+    /// It does, into the default branch.
+    IntoDefault,
+    /// It does, into these branches.
+    Into(Vec<String>),
+}
+
+impl Merges {
+    fn is_on(&self) -> bool {
+        *self != Self::Off
+    }
+
+    fn into(&self, branch: &str, default: Option<&str>) -> bool {
+        match self {
+            Self::Off => false,
+            Self::IntoDefault => default == Some(branch),
+            Self::Into(branches) => branches.iter().any(|base| base == branch),
+        }
+    }
 }
 
 /// Asks the configuration of the moment about a repository.
@@ -114,7 +142,7 @@ pub fn read(event: Event, body: &[u8], context: &Context) -> Result<Reading, Pay
     let payload: Payload = serde_json::from_slice(body)?;
     Ok(match event {
         Event::Other => Reading::Ignored(Ignored::UnknownEvent),
-        Event::Ping | Event::Status | Event::Push => Reading::Ignored(Ignored::NothingToDo),
+        Event::Ping => Reading::Ignored(Ignored::NothingToDo),
         Event::Installation | Event::InstallationRepositories => {
             installation(event, payload, context)
         }
@@ -122,6 +150,8 @@ pub fn read(event: Event, body: &[u8], context: &Context) -> Result<Reading, Pay
         Event::PullRequest
         | Event::CheckRun
         | Event::CheckSuite
+        | Event::Status
+        | Event::Push
         | Event::IssueComment
         | Event::Issues
         | Event::MergeGroup => in_repository(event, payload, context),
@@ -147,7 +177,7 @@ fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
     let mut notes = vec![Note::RepoSeen(repo.clone())];
     notes.extend(pressed(event, &payload, context.own_app));
     notes.extend(comment_edited(event, &payload, &repo));
-    match triggers(event, &payload, &repo, context.own_app) {
+    match triggers(event, &payload, &repo, context.own_app, &standing.merges) {
         Ok(triggers) => Reading::Work {
             action: payload.action,
             triggers,
@@ -164,6 +194,7 @@ fn triggers(
     payload: &Payload,
     repo: &RepoRef,
     own: AppId,
+    merges: &Merges,
 ) -> Result<Vec<Trigger>, Ignored> {
     let action = payload.action.as_deref().unwrap_or_default();
     let found = match (event, action) {
@@ -184,16 +215,29 @@ fn triggers(
         ) if !is_closed(payload) => looks(pull(payload, repo), false),
 
         (Event::CheckRun, "rerequested" | "requested_action") if is_own(payload, own) => {
-            check_run_pulls(payload, repo)
+            check_run_pulls(payload, repo, true)
         }
         (Event::CheckRun, "created" | "completed") if is_own(payload, own) => {
             return Err(Ignored::OwnEcho);
         }
         (Event::CheckRun, "created" | "completed") if check_name(payload) == Some(JUDGMENT) => {
-            check_run_pulls(payload, repo)
+            check_run_pulls(payload, repo, true)
         }
+        (Event::CheckRun, "completed") if merges.is_on() => check_run_pulls(payload, repo, false),
         // `requested` comes with every push and says nothing that `pull_request` does not; the sweep covers a lost one.
-        (Event::CheckSuite, "rerequested") => check_suite_pulls(payload, repo),
+        (Event::CheckSuite, "rerequested") => check_suite_pulls(payload, repo, true),
+        (Event::CheckSuite, "completed") if is_own_suite(payload, own) => {
+            return Err(Ignored::OwnEcho);
+        }
+        (Event::CheckSuite, "completed") if merges.is_on() => {
+            check_suite_pulls(payload, repo, false)
+        }
+        (Event::Status, _) if merges.is_on() => {
+            pulls_or_head(None, payload.sha.as_deref(), repo, false)
+        }
+        (Event::Push, _) if is_base(payload, merges) => {
+            looks(Some(Subject::Repo { repo: repo.clone() }), false)
+        }
 
         (Event::IssueComment, _) if is_own_comment(payload, own) => return Err(Ignored::OwnEcho),
         (Event::Issues, _) if is_own_issue_touched_by_bot(payload, own) => {
@@ -343,21 +387,36 @@ fn merge_group(payload: &Payload, repo: &RepoRef) -> Option<Subject> {
     })
 }
 
-fn check_run_pulls(payload: &Payload, repo: &RepoRef) -> Vec<Trigger> {
+/// Did a branch move that is merged into? Pull requests that wait for it are behind now, or conflict.
+fn is_base(payload: &Payload, merges: &Merges) -> bool {
+    let default = payload
+        .repository
+        .as_ref()
+        .and_then(|repository| repository.default_branch.as_deref());
+    payload
+        .reference
+        .as_deref()
+        .and_then(|reference| reference.strip_prefix("refs/heads/"))
+        .is_some_and(|branch| merges.into(branch, default))
+}
+
+fn check_run_pulls(payload: &Payload, repo: &RepoRef, deep: bool) -> Vec<Trigger> {
     let run = payload.check_run.as_ref();
     pulls_or_head(
         run.and_then(|run| run.pull_requests.as_deref()),
         run.and_then(|run| run.head_sha.as_deref()),
         repo,
+        deep,
     )
 }
 
-fn check_suite_pulls(payload: &Payload, repo: &RepoRef) -> Vec<Trigger> {
+fn check_suite_pulls(payload: &Payload, repo: &RepoRef, deep: bool) -> Vec<Trigger> {
     let suite = payload.check_suite.as_ref();
     pulls_or_head(
         suite.and_then(|suite| suite.pull_requests.as_deref()),
         suite.and_then(|suite| suite.head_sha.as_deref()),
         repo,
+        deep,
     )
 }
 
@@ -366,6 +425,7 @@ fn pulls_or_head(
     pulls: Option<&[PullRequest]>,
     head: Option<&str>,
     repo: &RepoRef,
+    deep: bool,
 ) -> Vec<Trigger> {
     let named: Vec<_> = pulls
         .unwrap_or_default()
@@ -376,7 +436,7 @@ fn pulls_or_head(
             repo: repo.clone(),
             number: PullNumber(number),
         })
-        .map(|subject| look(subject, true))
+        .map(|subject| look(subject, deep))
         .collect();
     if !named.is_empty() {
         return named;
@@ -386,7 +446,7 @@ fn pulls_or_head(
         repo: repo.clone(),
         sha,
     });
-    looks(by_head, true)
+    looks(by_head, deep)
 }
 
 fn is_based_on(pull: &PullRequest, repo: RepoId) -> bool {
@@ -415,6 +475,12 @@ fn is_closed(payload: &Payload) -> bool {
 
 fn is_own(payload: &Payload, own: AppId) -> bool {
     let app = payload.check_run.as_ref().and_then(|run| run.app.as_ref());
+    app.and_then(|app| app.id) == Some(own.0)
+}
+
+fn is_own_suite(payload: &Payload, own: AppId) -> bool {
+    let suite = payload.check_suite.as_ref();
+    let app = suite.and_then(|suite| suite.app.as_ref());
     app.and_then(|app| app.id) == Some(own.0)
 }
 

@@ -25,6 +25,11 @@ pub(super) struct Payload {
     pub comment: Option<Comment>,
     pub requested_action: Option<RequestedAction>,
     pub merge_group: Option<MergeGroup>,
+    /// The commit of a `status`.
+    pub sha: Option<String>,
+    /// The ref of a `push`.
+    #[serde(rename = "ref")]
+    pub reference: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -39,6 +44,7 @@ pub(super) struct Repository {
     pub id: Option<u64>,
     pub full_name: Option<String>,
     pub archived: Option<bool>,
+    pub default_branch: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -97,6 +103,7 @@ pub(super) struct CheckRun {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct CheckSuite {
+    pub app: Option<App>,
     pub head_sha: Option<String>,
     pub pull_requests: Option<Vec<PullRequest>>,
 }

@@ -212,12 +212,7 @@ pub(super) async fn finish(
     .fetch_optional(&mut *conn)
     .await?;
     fence.held(u64::from(wanted.is_some()))?;
-    if let Some(state) = &finish.state {
-        pulls::save(conn, state).await?;
-    }
-    for name in &finish.count {
-        super::registry::bump(conn, name, 1).await?;
-    }
+    keep(conn, finish).await?;
     settle_deliveries(conn, fence, "done").await?;
     sqlx::query("DELETE FROM announcement WHERE subject_key = $1 AND generation <= $2")
         .bind(fence.key.as_str())
@@ -230,6 +225,26 @@ pub(super) async fn finish(
         .await?;
     plans::remove(conn, &fence.key).await?;
     Ok(wanted.is_some_and(|(wanted,)| wanted > fence.generation))
+}
+
+async fn keep(conn: &mut AnyConnection, done: &Finish) -> Result<(), StoreError> {
+    if let Some(state) = &done.state {
+        pulls::save(conn, state).await?;
+    }
+    for name in &done.count {
+        super::registry::bump(conn, name, 1).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn remember(
+    conn: &mut AnyConnection,
+    fence: &Fence,
+    done: &Finish,
+) -> Result<(), StoreError> {
+    fence.hold(conn).await?;
+    keep(conn, done).await?;
+    plans::remove(conn, &fence.key).await
 }
 
 /// The deliveries that the claim covers are `done` or `dead`.

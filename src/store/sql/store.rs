@@ -87,6 +87,11 @@ impl<B: Backend> Store for SqlStore<B> {
         Ok(())
     }
 
+    async fn remember(&self, claim: &Claim, done: Finish) -> Result<(), StoreError> {
+        let fence = Fence::of(claim);
+        write!(self, c => lease::remember(c, &fence, &done))
+    }
+
     async fn retry(
         &self,
         claim: &Claim,

@@ -18,7 +18,7 @@ type Built = Arc<Result<jsonschema::Validator, String>>;
 static BUILT: LazyLock<Mutex<HashMap<String, Built>>> = LazyLock::new(Mutex::default);
 
 /// Operations that the description was not cut to and that may be called all the same.
-const UNDESCRIBED: [&str; 22] = [
+const UNDESCRIBED: [&str; 23] = [
     "DELETE /repos/{owner}/{repo}/issues/{issue_number}/lock",
     "DELETE /repos/{owner}/{repo}/issues/{issue_number}/reactions/{reaction_id}",
     "GET /app/hook/deliveries/{delivery_id}",
@@ -34,6 +34,7 @@ const UNDESCRIBED: [&str; 22] = [
     "GET /user/{account_id}",
     "GET /users/{username}",
     "PATCH /repos/{owner}/{repo}/git/refs/{ref}",
+    "POST /graphql",
     "POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest",
     "POST /repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest",
     "POST /repos/{owner}/{repo}/git/commits",

@@ -152,6 +152,38 @@ impl FakeGitHub {
         });
     }
 
+    /// Is auto-merge switched on?
+    #[track_caller]
+    pub fn auto_merge(&self, repo: &str, number: u64) -> bool {
+        self.in_repo(repo, |world, id| {
+            Ok(world.pull(id, number)?.auto_merge.is_some())
+        })
+    }
+
+    /// Somebody switches auto-merge off.
+    #[track_caller]
+    pub fn switch_auto_merge_off(&self, repo: &str, number: u64) {
+        self.in_repo(repo, |world, id| {
+            world.pull_mut(id, number)?.auto_merge = None;
+            Ok(())
+        });
+    }
+
+    /// Is the pull request in the merge queue?
+    #[track_caller]
+    pub fn queued(&self, repo: &str, number: u64) -> bool {
+        self.in_repo(repo, |world, id| Ok(world.pull(id, number)?.queued))
+    }
+
+    /// The merge queue drops the pull request.
+    #[track_caller]
+    pub fn dequeue(&self, repo: &str, number: u64) {
+        self.in_repo(repo, |world, id| {
+            world.pull_mut(id, number)?.queued = false;
+            Ok(())
+        });
+    }
+
     /// The merge queue groups pull requests and asks for the group's checks; answers the group's head.
     #[track_caller]
     pub fn merge_group(&self, repo: &str, base: &str, numbers: &[u64]) -> String {

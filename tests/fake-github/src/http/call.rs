@@ -96,6 +96,18 @@ impl Call<'_> {
         self.body.get(name).and_then(Value::as_str)
     }
 
+    /// Does the caller's token let contents be written?
+    pub(crate) fn may_write_contents(&self) -> bool {
+        match &self.caller {
+            Caller::App | Caller::Nobody => false,
+            Caller::Installation { token, .. } => self.world.doors.token(token).is_ok_and(|held| {
+                held.permissions
+                    .get("contents")
+                    .is_some_and(|level| level == "write")
+            }),
+        }
+    }
+
     /// The account that acts: the App's bot.
     pub(crate) fn actor(&self) -> u64 {
         self.world.own_bot()

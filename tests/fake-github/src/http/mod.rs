@@ -8,6 +8,7 @@ mod comments;
 mod commits;
 mod contents;
 mod git;
+mod graphql;
 mod issues;
 mod labels;
 mod pulls;

@@ -3,8 +3,8 @@
 use super::{
     app,
     call::{Answer, Call},
-    checks, comments, commits, contents, git, issues, labels, pulls, reactions, repos, statuses,
-    users,
+    checks, comments, commits, contents, git, graphql, issues, labels, pulls, reactions, repos,
+    statuses, users,
 };
 
 type Handler = fn(&mut Call<'_>) -> Answer;
@@ -73,6 +73,7 @@ pub(crate) static ROUTES: &[Route] = &[
     route("POST", "/app/hook/deliveries/{delivery_id}/attempts", Door::App, app::redeliver),
     route("GET", "/repos/{owner}/{repo}/installation", Door::App, app::of_repo),
     route("GET", "/installation/repositories", META, app::repositories),
+    route("POST", "/graphql", ANY, graphql::answer),
     route("GET", "/rate_limit", ANY, app::rate_limit),
     route("GET", "/users/{username}", ANY, users::by_login),
     route("GET", "/user/{account_id}", ANY, users::by_id),

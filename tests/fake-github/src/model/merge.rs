@@ -39,6 +39,22 @@ impl World {
             .cloned())
     }
 
+    /// The pull request with this GraphQL id: its repository and number.
+    pub(crate) fn pull_with_node(&self, node: &str) -> Option<(u64, u64)> {
+        let id: u64 = node.strip_prefix("PR_")?.parse().ok()?;
+        self.repos.iter().find_map(|(repo, held)| {
+            let issue = held.issues.values().find(|issue| issue.id == id)?;
+            Some((*repo, issue.number))
+        })
+    }
+
+    /// Would GitHub merge it at once?
+    pub(crate) fn is_clean(&self, repo: u64, number: u64) -> Result<bool, Refusal> {
+        let pull = self.pull(repo, number)?;
+        let missing = self.missing_check(repo, &pull.head.sha)?;
+        Ok(missing.is_none() && pull.mergeable != Some(false))
+    }
+
     /// Merges; `sha` is the precondition. 409 when the head is another, 405 when it cannot be merged.
     pub(crate) fn merge_pull(
         &mut self,

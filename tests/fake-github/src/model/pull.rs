@@ -20,6 +20,10 @@ pub(crate) struct Pull {
     pub(crate) merge_commit: Option<String>,
     /// `None` while GitHub has not computed it.
     pub(crate) mergeable: Option<bool>,
+    /// Who switched auto-merge on, and how it is to merge.
+    pub(crate) auto_merge: Option<(u64, String)>,
+    /// Is it in the merge queue?
+    pub(crate) queued: bool,
     /// Lies about the counts.
     pub(crate) changed_files: Option<u64>,
     pub(crate) commit_count: Option<u64>,
@@ -268,6 +272,8 @@ impl World {
                 merged_by: None,
                 merge_commit: None,
                 mergeable: Some(true),
+                auto_merge: None,
+                queued: false,
                 changed_files: None,
                 commit_count: None,
             },
@@ -319,6 +325,8 @@ impl World {
                 merged_by: None,
                 merge_commit: None,
                 mergeable: Some(true),
+                auto_merge: None,
+                queued: false,
                 changed_files: None,
                 commit_count: None,
             },
