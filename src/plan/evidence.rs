@@ -26,6 +26,8 @@ pub const EVIDENCE_CHECK_NAME: &str = "evidence-gate";
 
 /// Files outside the scope that are named one by one where room is scarce.
 const NAMED: usize = 50;
+/// Verifications that are kept one by one; the record of a decision Issue names fewer.
+const KEPT: usize = 100;
 
 /// One ledger of the head, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -443,9 +445,15 @@ fn verifications(ledgers: &[JudgedLedger]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let carried = ledgers.iter().filter_map(JudgedLedger::carried);
     for name in carried.flat_map(|one| &one.judgement.mandatory_verifications) {
-        if !all.iter().any(|known| known == name.as_str()) {
-            all.push(name.as_str().to_owned());
+        let name = clipped(name.as_str(), 300);
+        if !all.contains(&name) {
+            all.push(name);
         }
+    }
+    let more = all.len().saturating_sub(KEPT);
+    if more > 0 {
+        all.truncate(KEPT);
+        all.push(format!("{more} more, named in the evidence ledgers"));
     }
     all
 }

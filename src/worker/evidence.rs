@@ -22,6 +22,14 @@ pub(super) struct EvidenceOf<'a> {
     pub(super) policy: &'a Arc<Policy>,
 }
 
+/// Was the evidence looked at, where it is to be? That of a state from before there was such a gate was not.
+pub(super) fn was_seen(state: &PullState, policy: &Policy) -> bool {
+    match policy.evidence {
+        EvidenceMode::Off => true,
+        EvidenceMode::Advisory | EvidenceMode::Required => state.evidence.is_some(),
+    }
+}
+
 impl Bench {
     /// The evidence of the head; `None` when its gate is off. Facts and verdict go through and come back: judging takes
     /// them to another thread.

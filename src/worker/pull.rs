@@ -3,7 +3,7 @@
 //! INVARIANT: nothing is published about facts that may belong to another head than the one they are published on.
 
 use super::answers::{Heard, Question};
-use super::evidence::EvidenceOf;
+use super::evidence::{EvidenceOf, was_seen};
 use super::gate::{Judged, is_ready};
 use super::{Bench, Done, WorkError, hex, passive, retry};
 use crate::diff;
@@ -87,8 +87,11 @@ impl Bench {
         let head_since = head_since(claim, &pull, prior, started);
         let fingerprint = fingerprint(&pull, &policy);
         // What the gate asks for changes without a trace in the pull request: CI ends, the base moves.
-        let unchanged = prior
-            .filter(|prior| !policy.merge.enabled && nothing_changed(claim, prior, &fingerprint));
+        let unchanged = prior.filter(|prior| {
+            !policy.merge.enabled
+                && nothing_changed(claim, prior, &fingerprint)
+                && was_seen(prior, &policy)
+        });
         if let Some(unchanged) = unchanged {
             let state = PullState {
                 head_since,

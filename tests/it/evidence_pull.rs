@@ -438,6 +438,23 @@ async fn off_asks_and_says_nothing() {
 }
 
 #[tokio::test]
+async fn a_head_from_before_the_gate_is_looked_at_again() {
+    let mut world = world("off", "en").await;
+    let number = world.github.open_pull(REPO, &spec_of('D'));
+    world.settle().await;
+    world.stop().await;
+    let env = world.config.get_mut("env.yml").expect("env");
+    *env = env.replace("mode: off", "mode: required");
+    world.serve().await.expect("starts");
+    let tick = quadgate::tick::look_for_missed(world.app().bench()).await;
+    tick.expect("the sweep ends");
+    world.settle().await;
+    assert_eq!(conclusion(&gate(&world, number).expect("one")), "failure");
+    assert_eq!(world.github.open_issues(crate::world::INBOX).len(), 1);
+    world.assert_clean().await;
+}
+
+#[tokio::test]
 async fn a_ledger_costs_one_call_to_read_and_one_to_say() {
     let world = world("advisory", "en").await;
     world.github.open_pull(REPO, &spec_of('D'));

@@ -12,6 +12,8 @@ pub const TRAILER: &str = "Evidence-Ledger";
 pub const MOST_LEDGERS: usize = 10;
 /// Bytes of a ledger that is read. A ledger is a page of text.
 pub const LONGEST_LEDGER: usize = 64 * 1024;
+/// Problems that are told one by one.
+const MOST_PROBLEMS: usize = 20;
 /// Longer paths are not looked up.
 const LONGEST_PATH: usize = 400;
 
@@ -78,8 +80,9 @@ impl Wanted {
         }
     }
 
+    /// Whatever commits hold, there are few enough to be told; one is as good as many.
     fn problem(&mut self, problem: String) {
-        if !self.problems.contains(&problem) {
+        if self.problems.len() < MOST_PROBLEMS && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
