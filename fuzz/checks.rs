@@ -1,6 +1,9 @@
 //! What must hold for any bytes; shared by the fuzz targets and the bounded run on the stable compiler.
 
-use quadgate::domain::{AccountType, AppId, PullNumber, RepoId};
+use quadgate::domain::{AccountType, AppId, PullNumber, Quadrant, RepoId};
+use quadgate::evidence::{
+    Context as Known, Disposition, Language, Ledger, Risk, json, judge, markdown,
+};
 use quadgate::inbox::{self, Comment, Edit, Place, ReceiptKey, Speaker};
 use quadgate::policy::Owners;
 use quadgate::server::{self, Context, Event, Merges, Standing};
@@ -38,6 +41,50 @@ pub fn marker(bytes: &[u8]) {
     let body = String::from_utf8_lossy(bytes);
     let sealed = inbox::verify(&body, &key, RepoId(1), PullNumber(2), None);
     assert!(sealed.is_err());
+}
+
+/// A ledger in any form is read, judged and written without a panic, and JSON that is let in loses nothing in Markdown.
+pub fn ledger(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let read = markdown::read(&text);
+    judged(&read);
+    for language in [Language::En, Language::Ko] {
+        judged(&markdown::read(&markdown::write(&read, language)));
+    }
+    if let Ok(read) = json::read(&text) {
+        assert_eq!(markdown::read(&markdown::write(&read, Language::Ko)), read);
+        judged(&read);
+    }
+}
+
+/// Completion is never carried by nothing, and no text authorizes a path that leaves the repository.
+fn judged(ledger: &Ledger) {
+    let known = Known {
+        quadrant: Some(Quadrant::D),
+        high_risk_domains: &["payments"],
+        changed_files: None,
+        committed_path: Some("docs/evidence-gated/x.md"),
+    };
+    let judgement = judge(ledger, &known);
+    assert_eq!(judgement.risk, Risk::High);
+    let findings = &judgement.findings;
+    assert!(findings.iter().all(|one| one.line >= 1 && one.column >= 1));
+    if judgement.effective == Disposition::Complete {
+        assert!(!judgement.mandatory_verifications.is_empty());
+        assert!(ledger.checkpoint.is_some() && ledger.records.is_some());
+    }
+    let known = Known {
+        changed_files: Some(&["src/../../x", "src/a.rs"]),
+        ..known
+    };
+    let judgement = judge(ledger, &known);
+    assert!(
+        judgement
+            .outside_scope
+            .iter()
+            .any(|path| path == "src/../../x")
+    );
+    assert_eq!(judgement.effective, Disposition::BlockedClarification);
 }
 
 /// A payload of any event is read without a panic.

@@ -4,8 +4,8 @@
 //! reader would not see, or could take for a line end, is written as a `\u` escape.
 
 use crate::domain::{
-    AccountId, Choice, DeliveryId, InstallationId, IssueKind, MergeMethod, PullNumber, Quadrant,
-    RepoId, RepoName, Sha, Timestamp, Witness, is_unseen,
+    AccountId, Choice, DeliveryId, EvidenceEntry, InstallationId, IssueKind, MergeMethod,
+    PullNumber, Quadrant, RepoId, RepoName, Sha, Timestamp, Witness, is_unseen,
 };
 use crate::rules::RuleReport;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,9 @@ pub enum Body {
         base_ref: String,
         /// Login of the author; `null` when the account is gone.
         author: Option<String>,
+        /// What the evidence gate says of the head; absent when it has nothing to say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evidence: Option<EvidenceEntry>,
     },
     /// An owner's answer was honoured.
     OwnerAnswer {
@@ -337,6 +340,7 @@ mod tests {
                 reasoning: reasoning.into(),
                 base_ref: "main".into(),
                 author: Some("octocat".into()),
+                evidence: None,
             },
             policy: "sha256:00".into(),
             delivery: None,

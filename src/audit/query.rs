@@ -36,6 +36,9 @@ pub struct Record {
     /// What decided.
     #[serde(default)]
     pub reasoning: Option<String>,
+    /// What the evidence gate says, as written.
+    #[serde(default)]
+    pub evidence: Option<Value>,
     /// The author of the pull request.
     #[serde(default)]
     pub author: Option<String>,

@@ -227,10 +227,42 @@ fn detail(record: &Record) -> String {
             reason.unwrap_or_default()
         );
     }
+    for said in record.evidence.iter().flat_map(evidence) {
+        let _ = writeln!(out, "  evidence {}", shown(&said));
+    }
     let _ = writeln!(out, "  policy   {}", text(&record.policy));
     let _ = writeln!(out, "  program  {}", text(&record.version));
     let _ = writeln!(out, "  entry    {}:{}", record.seq, text(&record.hash));
     out
+}
+
+/// How much of what the evidence gate holds against a head fits on one screen.
+const HELD: usize = 4;
+
+/// What the evidence gate says, a line each.
+fn evidence(evidence: &Value) -> Vec<String> {
+    let member = |name: &str| evidence.get(name).and_then(Value::as_str);
+    let mut lines = vec![format!(
+        "{} at risk {} ({})",
+        member("effective").unwrap_or("no ledger"),
+        member("risk").unwrap_or("?"),
+        member("mode").unwrap_or("?")
+    )];
+    let against = evidence.get("against");
+    if let Some(cause) = against.and_then(|against| against.get("unknown")) {
+        lines.push(format!("unknown: {}", cause.as_str().unwrap_or("?")));
+    }
+    let held = against.and_then(Value::as_array);
+    let held: Vec<&str> = held
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    lines.extend(held.iter().take(HELD).map(|line| (*line).to_owned()));
+    if held.len() > HELD {
+        lines.push(format!("and {} more", held.len() - HELD));
+    }
+    lines
 }
 
 /// One entry on one line.

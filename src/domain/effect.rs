@@ -240,6 +240,48 @@ pub struct CheckOutput {
     pub summary: String,
     /// Markdown, the details.
     pub text: String,
+    /// Remarks on lines. GitHub keeps those it has: what is not there yet is added, fifty a request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub annotations: Vec<CheckAnnotation>,
+}
+
+/// A remark on one line of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CheckAnnotation {
+    /// The file's path in the repository.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// How grave it is.
+    pub level: AnnotationLevel,
+    /// One line, at most 255 characters on GitHub.
+    pub title: String,
+    /// Plain text, at most 64 KiB on GitHub.
+    pub message: String,
+}
+
+/// The levels of a remark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnnotationLevel {
+    /// To be known.
+    Notice,
+    /// To be looked at.
+    Warning,
+    /// To be mended.
+    Failure,
+}
+
+impl AnnotationLevel {
+    /// The word as GitHub writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Failure => "failure",
+        }
+    }
 }
 
 /// A button of a check-run.

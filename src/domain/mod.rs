@@ -4,6 +4,7 @@
 //! nobody. A fact that could not be fetched is [`Known::Unknown`] with its cause, never an empty list.
 
 mod effect;
+mod evidence;
 mod facts;
 mod gate_memory;
 mod ids;
@@ -17,9 +18,10 @@ mod time;
 mod trigger;
 
 pub use effect::{
-    CheckAction, CheckConclusion, CheckOutput, CheckRunEffect, CommentEffect, CommentMode, Effect,
-    LabelSpec, MergeEffect, OpenIssueEffect, Outcome,
+    AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckRunEffect,
+    CommentEffect, CommentMode, Effect, LabelSpec, MergeEffect, OpenIssueEffect, Outcome,
 };
+pub use evidence::{EvidenceEntry, EvidenceState, LedgerEntry};
 pub use facts::{
     Account, AccountType, CheckRunFact, CommitFact, Facts, FactsError, FileChange, FileStatus,
     LabelAction, LabelEvent,

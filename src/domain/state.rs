@@ -1,8 +1,8 @@
 //! What the server remembers of one pull request between evaluations.
 
 use super::{
-    Account, AfterMerge, CheckRunId, CommentId, DeliveryId, GateMemory, IssueNumber, PullNumber,
-    Quadrant, RepoRef, Sha, Timestamp,
+    Account, AfterMerge, CheckRunId, CommentId, DeliveryId, EvidenceState, GateMemory, IssueNumber,
+    Known, PullNumber, Quadrant, RepoRef, Sha, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -200,6 +200,9 @@ pub struct PullState {
     /// What is remembered of the inbox.
     #[serde(default)]
     pub inbox: InboxMemory,
+    /// What the evidence gate says of `head_sha`; `None`: it is off, or has not looked yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<EvidenceState>,
     /// What is remembered of the merge gate.
     #[serde(default)]
     pub gate: GateMemory,
@@ -209,4 +212,16 @@ pub struct PullState {
     /// What is watched of its merge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_merge: Option<AfterMerge>,
+}
+
+impl PullState {
+    /// What the evidence gate holds against a head, for the merge gate; empty: it passes. Unknown when that head was
+    /// not looked at.
+    #[must_use]
+    pub fn evidence_against(&self, head: &Sha) -> Known<Vec<String>> {
+        match &self.evidence {
+            Some(evidence) if evidence.head_sha == *head => evidence.against.clone(),
+            Some(_) | None => Known::Unknown("the evidence of this head was not looked at".into()),
+        }
+    }
 }

@@ -23,6 +23,7 @@ pub use ledger::{
     Span, Spans,
 };
 pub use record::{CheckpointRecord, RecordParts, ShapeProblem, WORDINGS, Wording};
+pub use scope::is_ledger_path;
 pub use sections::{Language, Section};
 pub use text::{Item, Place, Text};
 pub use words::{

@@ -5,7 +5,8 @@
 
 use super::ledger::Ledger;
 use super::text::{Item, Place, fold};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use crate::policy::globs::{GlobList, PathForms, Sense};
+use std::collections::BTreeSet;
 
 /// The changed paths that the ledger does not authorize, in the order given.
 ///
@@ -13,37 +14,86 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 #[must_use]
 pub fn outside(ledger: &Ledger, changed_paths: &[&str]) -> Vec<String> {
     let scope = Scope::of(ledger);
-    let outside = changed_paths.iter().filter(|path| !scope.covers(path));
+    let mut scratch = Vec::new();
+    let outside = changed_paths
+        .iter()
+        .filter(|path| !scope.covers(path, &mut scratch));
     outside.map(|path| (*path).to_owned()).collect()
+}
+
+/// Is this a place where a ledger is kept: `.evidence-gated/active/`, `.evidence-gated/archive/` or
+/// `docs/evidence-gated/`, at the root or in a folder, as Markdown or JSON? A `README` there is none.
+///
+/// A ledger is the record of the work and no part of it: its own file needs no authorization.
+#[must_use]
+pub fn is_ledger_path(path: &str) -> bool {
+    let Some((folder, name)) = path.rsplit_once('/') else {
+        return false;
+    };
+    let kept = [
+        ".evidence-gated/active",
+        ".evidence-gated/archive",
+        "docs/evidence-gated",
+    ]
+    .iter()
+    .any(|place| {
+        folder
+            .strip_suffix(place)
+            .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    });
+    let Some((stem, ending)) = name.rsplit_once('.') else {
+        return false;
+    };
+    kept && matches!(ending, "md" | "json") && !stem.eq_ignore_ascii_case("readme")
 }
 
 /// The globs of both scope sections, compiled.
 pub(super) struct Scope {
-    authorized: GlobSet,
-    excluded: GlobSet,
+    authorized: Option<GlobList>,
+    excluded: Option<GlobList>,
 }
 
 impl Scope {
     pub(super) fn of(ledger: &Ledger) -> Self {
-        let items = |list: &Option<Vec<Item>>| list.clone().unwrap_or_default();
-        let authorized = items(&ledger.authorized_scope)
-            .iter()
-            .flat_map(|item| authorized_by(item.text.as_str()))
-            .collect::<Vec<_>>();
-        let excluded = items(&ledger.out_of_scope)
-            .iter()
-            .flat_map(|item| named_by(item.text.as_str()))
-            .collect::<Vec<_>>();
+        let lines = |list: &'_ Option<Vec<Item>>, named: fn(&str) -> Vec<String>| {
+            let items = list.as_deref().unwrap_or_default();
+            let globs = items.iter().flat_map(|item| named(item.text.as_str()));
+            globs.collect::<Vec<_>>()
+        };
+        // To authorize lowers the guard: with case, and nothing odd. To exclude raises it.
         Self {
-            authorized: compile(&authorized, false),
-            excluded: compile(&excluded, true),
+            authorized: compile(
+                lines(&ledger.authorized_scope, authorized_by),
+                Sense::Narrowing,
+            ),
+            excluded: compile(lines(&ledger.out_of_scope, named_by), Sense::Widening),
         }
     }
 
-    pub(super) fn covers(&self, path: &str) -> bool {
-        let odd =
-            path.contains('\\') || path.split('/').any(|part| matches!(part, "" | "." | ".."));
-        !odd && self.authorized.is_match(path) && !self.excluded.is_match(path)
+    pub(super) fn covers(&self, path: &str, scratch: &mut Vec<usize>) -> bool {
+        let forms = PathForms::of(path);
+        let mut names = |list: &Option<GlobList>| {
+            let list = list.as_ref();
+            list.is_some_and(|list| list.first_match(&forms, scratch).is_some())
+        };
+        names(&self.authorized) && !names(&self.excluded)
+    }
+}
+
+/// The globs that can be used; `None` when none can. One that cannot names no file.
+fn compile(mut globs: Vec<String>, sense: Sense) -> Option<GlobList> {
+    if globs.is_empty() {
+        return None;
+    }
+    match GlobList::compile(&globs, sense) {
+        Ok(list) => Some(list),
+        Err(problems) => {
+            let unusable: BTreeSet<usize> =
+                problems.into_iter().map(|problem| problem.index).collect();
+            let mut index = 0..;
+            globs.retain(|_| index.next().is_none_or(|at| !unusable.contains(&at)));
+            GlobList::compile(&globs, sense).ok()
+        }
     }
 }
 
@@ -61,25 +111,6 @@ pub(super) fn executed(ledger: &Ledger) -> Vec<(String, Place)> {
                 .collect::<Vec<_>>()
         })
         .collect()
-}
-
-fn compile(globs: &[String], forgiving: bool) -> GlobSet {
-    let mut builder = GlobSetBuilder::new();
-    if globs.is_empty() {
-        return GlobSet::empty();
-    }
-    for glob in globs {
-        let built = GlobBuilder::new(glob)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .empty_alternates(true)
-            .case_insensitive(forgiving)
-            .build();
-        if let Ok(built) = built {
-            builder.add(built);
-        }
-    }
-    builder.build().unwrap_or_else(|_| GlobSet::empty())
 }
 
 /// Words after which a line takes something away.
@@ -322,6 +353,42 @@ mod tests {
             ]
         );
         assert_eq!(outside(&Ledger::default(), &["a"]), ["a"]);
+    }
+
+    #[test]
+    fn a_glob_that_cannot_be_used_names_no_file_and_spoils_no_other() {
+        let scope = ledger(
+            &["`src/[a`", "`src/b.rs`", "`**.rs`", "`./src/c/`"],
+            &["`src/{x`"],
+        );
+        let changed = ["src/b.rs", "src/a.rs", "src/c/d.rs", "src/x"];
+        assert_eq!(outside(&scope, &changed), ["src/a.rs", "src/x"]);
+        assert_eq!(
+            outside(&ledger(&["`src/[a`"], &[]), &["src/[a"]),
+            ["src/[a"]
+        );
+    }
+
+    #[test]
+    fn ledgers_stand_in_three_places() {
+        for path in [
+            ".evidence-gated/active/x.md",
+            ".evidence-gated/archive/x.json",
+            "docs/evidence-gated/x.md",
+            "packages/a/docs/evidence-gated/x.md",
+        ] {
+            assert!(is_ledger_path(path), "{path}");
+        }
+        for path in [
+            "docs/evidence-gated/README.md",
+            "docs/evidence-gated/run.sh",
+            "docs/evidence-gated/.md/x",
+            "mydocs/evidence-gated/x.md",
+            "docs/evidence-gated.md",
+            "x.md",
+        ] {
+            assert!(!is_ledger_path(path), "{path}");
+        }
     }
 
     #[test]

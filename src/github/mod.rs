@@ -26,8 +26,8 @@ pub use config::{ClientConfig, ClientError, ReadRetry, Timeouts};
 pub use error::{ApiError, CLOCK_TOLERANCE};
 pub use observer::{CallOutcome, NoObserver, Observer, RateLeft};
 pub use read::{
-    AppView, Comment, DeliveryAttempt, FactsRead, FailedDelivery, GroupCommit, InstallationView,
-    IssueView, MergeSettings, PullView, Reaction, RepoView, Wants,
+    AppView, Comment, Content, DeliveryAttempt, FactsRead, FailedDelivery, GroupCommit,
+    InstallationView, IssueView, MergeSettings, PullView, Reaction, RepoView, Wants,
 };
 pub use transport::Proxy;
 pub use write::Seen;

@@ -231,6 +231,18 @@ pub(super) struct CheckOutput {
     pub(super) text: Option<String>,
 }
 
+/// A remark on a line, as a check-run has it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Annotation {
+    pub(super) path: Option<String>,
+    pub(super) start_line: Option<u64>,
+    #[serde(rename = "annotation_level")]
+    pub(super) level: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) message: Option<String>,
+}
+
 /// An App, ours or another.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

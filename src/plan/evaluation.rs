@@ -7,11 +7,12 @@ mod effects;
 mod entries;
 mod remarks;
 
+use super::evidence::Evidence;
 use super::render::{self, Language};
 use super::{Plan, key};
 use crate::domain::{
-    Answered, Asked, Choice, DeliveryId, Facts, InboxMemory, IssueKind, IssueRef, PullState,
-    Quadrant, RepoRef, Timestamp,
+    Answered, Asked, Choice, DeliveryId, EvidenceState, Facts, InboxMemory, IssueKind, IssueRef,
+    PullState, Quadrant, RepoRef, Timestamp,
 };
 use crate::inbox::{Answer, ReceiptKey, Resolution, Resolved};
 use crate::rules::Verdict;
@@ -43,6 +44,8 @@ pub struct EvaluationInput<'a> {
     pub required_checks: &'a [String],
     /// Mandatory verifications of the evidence ledger.
     pub verifications: &'a [String],
+    /// The evidence of the head; `None`: its gate is off.
+    pub evidence: Option<&'a Evidence>,
     /// Where Issues go, or why they cannot.
     pub issues: Issues<'a>,
     /// Should an Issue that was refused be tried again?
@@ -107,6 +110,19 @@ impl Decision<'_> {
         self.answered.as_ref().map(|answered| answered.choice)
     }
 
+    /// What is remembered, if it is of the same head.
+    fn same_head(&self) -> Option<&PullState> {
+        let head = &self.input.facts.head_sha;
+        self.input.prior.filter(|prior| prior.head_sha == *head)
+    }
+
+    /// What is remembered of the evidence of the same head.
+    fn evidence_before(&self) -> Option<&EvidenceState> {
+        let head = &self.input.facts.head_sha;
+        let evidence = self.input.prior?.evidence.as_ref()?;
+        (evidence.head_sha == *head).then_some(evidence)
+    }
+
     /// The Issue we remember as open and that can still be found.
     fn open_issue(&self) -> Option<&IssueRef> {
         let issue = self.input.prior?.issue.as_ref()?;
@@ -149,9 +165,9 @@ impl Decision<'_> {
 #[must_use]
 pub fn evaluation(input: &EvaluationInput<'_>) -> Plan {
     let decision = decide(input);
-    let (effects, check_digest) = effects::effects(&decision);
+    let (effects, says) = effects::effects(&decision);
     let entries = entries::entries(&decision);
-    let state_after = state_after(&decision, check_digest);
+    let state_after = state_after(&decision, says);
     Plan {
         decision_id: decision.id,
         entries,
@@ -165,15 +181,21 @@ fn decide<'a>(input: &'a EvaluationInput<'a>) -> Decision<'a> {
     let number = facts.number.to_string();
     // Serialising plain data cannot fail; were it to, the digest would still change with head and quadrant.
     let votes = serde_json::to_string(input.verdict).unwrap_or_default();
-    let digest = key::digest(&[
-        &input.repo.id.to_string(),
+    let repo_id = input.repo.id.to_string();
+    let mut decided = vec![
+        repo_id.as_str(),
         &number,
         facts.head_sha.as_str(),
         &facts.base_ref,
         input.verdict.quadrant().letter(),
         &votes,
         input.policy,
-    ]);
+    ];
+    // Evidence that speaks is part of the decision: another state of it needs another entry.
+    let evidence = input.evidence.and_then(Evidence::entry);
+    let evidence = evidence.map(|entry| serde_json::to_string(&entry).unwrap_or_default());
+    decided.extend(evidence.as_deref());
+    let digest = key::digest(&decided);
     let prior = input.prior;
     let is_new = prior.is_none_or(|prior| prior.closed || prior.decision.as_ref() != Some(&digest));
     let before = prior
@@ -282,10 +304,10 @@ fn withdrawn<'a>(
     (input.verdict.quadrant() == Quadrant::D && answered.is_none()).then_some(before)
 }
 
-fn state_after(decision: &Decision<'_>, check_digest: String) -> PullState {
+fn state_after(decision: &Decision<'_>, says: effects::Says) -> PullState {
     let input = decision.input;
     let facts = input.facts;
-    let same_head = input.prior.filter(|prior| prior.head_sha == facts.head_sha);
+    let same_head = decision.same_head();
     let issue = decision.kept().cloned().map(|issue| match issue.kind {
         IssueKind::PendingOwner => issue,
         IssueKind::AuditB | IssueKind::AuditC | IssueKind::PostMerge => IssueRef {
@@ -313,11 +335,15 @@ fn state_after(decision: &Decision<'_>, check_digest: String) -> PullState {
         decision: Some(decision.digest.clone()),
         witness: input.prior.and_then(|prior| prior.witness.clone()),
         check_run: same_head.and_then(|prior| prior.check_run),
-        check_digest: Some(check_digest),
+        check_digest: Some(says.verdict),
         issue,
         issue_refused,
         answered: decision.answered.clone(),
         inbox: memory(decision),
+        evidence: input.evidence.map(|evidence| {
+            let known = decision.evidence_before().and_then(|one| one.check_run);
+            evidence.state(facts, known, says.evidence)
+        }),
         gate: input
             .prior
             .map(|prior| prior.gate.clone())

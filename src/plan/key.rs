@@ -13,6 +13,11 @@ pub(crate) fn digest(parts: &[&str]) -> String {
     hex::encode(hasher.finalize())
 }
 
+/// Hexadecimal SHA-256 of a text.
+pub(crate) fn sha256(text: &str) -> String {
+    hex::encode(Sha256::digest(text))
+}
+
 fn short(digest: &str) -> &str {
     digest.get(..16).unwrap_or(digest)
 }
@@ -52,4 +57,10 @@ pub(crate) fn gate(repo: RepoId, number: PullNumber) -> String {
 #[must_use]
 pub fn check_run(repo: RepoId, number: PullNumber, head: &Sha) -> String {
     format!("{repo}/{number}/{head}")
+}
+
+/// The `external_id` of the check-run of the evidence gate.
+#[must_use]
+pub fn evidence_check_run(repo: RepoId, number: PullNumber, head: &Sha) -> String {
+    format!("{repo}/{number}/{head}/evidence")
 }

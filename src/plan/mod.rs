@@ -7,6 +7,7 @@ mod after_merge;
 mod closed;
 mod deciding;
 mod evaluation;
+pub mod evidence;
 mod gate;
 mod key;
 pub mod labels;
@@ -17,8 +18,10 @@ mod settle;
 pub use after_merge::{IncidentInput, REVERT_BRANCH, Undo, incident, incident_news};
 pub use closed::{ClosedInput, closed};
 pub use evaluation::{EvaluationInput, Issues, evaluation};
+pub use evidence::{EVIDENCE_CHECK_NAME, Evidence, EvidenceInput, LedgerRead, LedgerText};
 pub use gate::{GateInput, gate};
 pub use key::check_run as check_run_key;
+pub use key::evidence_check_run as evidence_check_run_key;
 pub use passive::{PassiveInput, passive_close};
 pub use settle::settle;
 

@@ -7,6 +7,7 @@ mod after_merge;
 pub(crate) mod check;
 mod comments;
 mod escape;
+pub(crate) mod evidence;
 pub mod gate;
 pub(crate) mod issue;
 mod limit;

@@ -1,5 +1,6 @@
 //! What an effect's outcome adds to the state.
 
+use super::evidence::EVIDENCE_CHECK_NAME;
 use super::key;
 use crate::domain::{
     Effect, Incident, IssueKind, IssueRef, OpenIssueEffect, Outcome, PullState, Reverting,
@@ -31,6 +32,21 @@ pub fn settle(state: &mut PullState, effect: &Effect, outcome: &Outcome) {
         }
         (Effect::OpenIssue(_), Outcome::Refused { reason }) => {
             state.issue_refused = Some(reason.clone());
+        }
+        (Effect::CheckRun(check), _) if check.name == EVIDENCE_CHECK_NAME => {
+            if let Some(evidence) = &mut state.evidence
+                && evidence.head_sha == check.head_sha
+            {
+                match outcome {
+                    Outcome::CheckRun { id } => evidence.check_run = Some(*id),
+                    Outcome::Refused { .. } => evidence.check_digest = None,
+                    Outcome::Done
+                    | Outcome::Issue { .. }
+                    | Outcome::Pull { .. }
+                    | Outcome::Comment { .. }
+                    | Outcome::Stale { .. } => {}
+                }
+            }
         }
         (Effect::CheckRun(check), Outcome::CheckRun { id }) if check.head_sha == state.head_sha => {
             state.check_run = Some(*id);

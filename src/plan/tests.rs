@@ -125,6 +125,7 @@ impl World {
             issue_lost: false,
             required_checks: &["ci / test".to_owned()],
             verifications: &[],
+            evidence: None,
             issues: if self.issues_on {
                 Issues::In(&repo)
             } else {

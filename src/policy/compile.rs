@@ -198,6 +198,7 @@ impl Pass<'_> {
             ci: env.ci,
             merge: env.merge,
             evidence: env.evidence,
+            high_risk: env.high_risk,
             l4_burn_in_days: env.l4_burn_in_days,
             auto_revert_pr: env.auto_revert_pr,
             tick: env.tick,

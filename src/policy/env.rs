@@ -1,5 +1,6 @@
 //! `env.yml`: who we are on GitHub, what counts as CI, what the program may do by itself.
 
+use super::high_risk::{HighRisk, HighRiskFile};
 use super::placeholder;
 use super::shape::Written;
 use super::source::Problem;
@@ -100,6 +101,9 @@ pub struct Evidence {
     /// What a finding in an evidence ledger does.
     #[serde(default = "advisory")]
     pub mode: EvidenceMode,
+    /// What raises the risk of a change to high, by domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high_risk: Option<HighRiskFile>,
 }
 
 fn advisory() -> EvidenceMode {
@@ -108,7 +112,10 @@ fn advisory() -> EvidenceMode {
 
 impl Default for Evidence {
     fn default() -> Self {
-        Self { mode: advisory() }
+        Self {
+            mode: advisory(),
+            high_risk: None,
+        }
     }
 }
 
@@ -195,6 +202,7 @@ pub(super) struct Env {
     pub ci: Ci,
     pub merge: Merge,
     pub evidence: EvidenceMode,
+    pub high_risk: HighRisk,
     pub l4_burn_in_days: u64,
     pub auto_revert_pr: bool,
     pub tick: Duration,
@@ -224,6 +232,7 @@ pub(super) fn compile(
             }
         }
     }
+    let high_risk = high_risk(file, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -246,9 +255,27 @@ pub(super) fn compile(
         },
         merge,
         evidence,
+        high_risk,
         l4_burn_in_days: written.l4_burn_in_days,
         auto_revert_pr: written.auto_revert_pr,
         tick: Duration::from_secs(written.tick_seconds),
+    })
+}
+
+/// The high-risk domains; what cannot be used is noted at its place.
+fn high_risk(file: &Written<EnvFile>, problems: &mut Vec<Problem>) -> HighRisk {
+    let written = file.value.evidence.as_ref();
+    let written = written.and_then(|evidence| evidence.high_risk.as_ref());
+    let Some(written) = written else {
+        return HighRisk::built_in();
+    };
+    HighRisk::compile(written).unwrap_or_else(|found| {
+        problems.extend(found.into_iter().map(|(domain, problem)| {
+            let path = ["evidence", "high_risk", domain, &problem.index.to_string()];
+            let message = format!("`{}` {}", problem.glob, problem.what);
+            file.problem(&path, message).hint(problem.hint)
+        }));
+        HighRisk::built_in()
     })
 }
 

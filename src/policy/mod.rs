@@ -9,6 +9,7 @@ mod compile;
 mod env;
 mod glob_index;
 pub mod globs;
+pub mod high_risk;
 pub(crate) mod nearest;
 mod owner;
 mod path_table;
@@ -23,6 +24,7 @@ pub use crate::domain::MergeMethod;
 pub use agent_registry::AgentRegistry;
 pub use compile::{Compiled, compile, digest, schemas};
 pub use env::{Bot, Ci, EnvFile, Evidence, EvidenceMode, Merge, MergeMode, Publisher};
+pub use high_risk::HighRisk;
 pub use owner::{OwnerFile, Owners};
 pub use projects::{BreakGlass, DecisionInbox, Inbox, Language, ProjectsFile, RepoOverride, Repos};
 pub use skills::{Severity, Skills};
@@ -56,6 +58,8 @@ pub struct Policy {
     pub merge: Merge,
     /// What a finding in an evidence ledger does.
     pub evidence: EvidenceMode,
+    /// What raises the risk of a change to high.
+    pub high_risk: HighRisk,
     /// Days for which a new agent identity is advisory; 0: never promoted by itself.
     pub l4_burn_in_days: u64,
     /// Is a revert pull request opened when a merged commit breaks a required check?
@@ -113,6 +117,7 @@ impl Policy {
             },
             merge: Merge::default(),
             evidence: Evidence::default().mode,
+            high_risk: HighRisk::built_in(),
             l4_burn_in_days: env::l4_burn_in_days(),
             auto_revert_pr: false,
             tick: Duration::from_secs(env::tick_seconds()),

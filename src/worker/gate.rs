@@ -5,12 +5,12 @@
 //! it is judged anew. With `merge.enabled` off nothing here makes a call.
 
 use super::{Bench, Done, WorkError, retry};
-use crate::domain::{Choice, Facts, Known, Quadrant, RepoRef};
+use crate::domain::{Choice, Facts, Known, PullState, Quadrant, RepoRef};
 use crate::gate::merge::{self, MergeStep};
 use crate::gate::{Conditions, GateFacts, GateInput, READY_LABEL, judge};
 use crate::github::{ApiError, PullView, Seen};
 use crate::plan;
-use crate::policy::{EvidenceMode, MergeMode, Policy};
+use crate::policy::{MergeMode, Policy};
 use crate::store::{Claim, Finish};
 use sha2::{Digest, Sha256};
 
@@ -48,7 +48,7 @@ impl Bench {
         if judged.pull.mergeable.is_none() && claim.attempts < CONFLICT_READS {
             return Err(WorkError::Uncomputed);
         }
-        let facts = Box::pin(self.gate_facts(claim, judged, policy)).await?;
+        let facts = Box::pin(self.gate_facts(claim, judged, &state, policy)).await?;
         self.at("gate-read");
         let burn_in = self.burn_in().await;
         let conditions = judge(&GateInput {
@@ -117,6 +117,7 @@ impl Bench {
         &self,
         claim: &Claim,
         judged: Judged<'_>,
+        state: &PullState,
         policy: &Policy,
     ) -> Result<GateFacts, WorkError> {
         let Judged {
@@ -149,7 +150,7 @@ impl Bench {
             may_write: settings.map(|_| true),
             auto_merge: Known::Known(pull.auto_merge.clone()),
             queued: self.queued(judged, policy, last_try).await?,
-            evidence: self.evidence(policy),
+            evidence: state.evidence_against(head),
         })
     }
 
@@ -165,17 +166,6 @@ impl Bench {
             MergeMode::Queue => {
                 let read = self.github.is_queued(judged.repo, judged.pull).await;
                 known(read, last_try)
-            }
-        }
-    }
-
-    /// What the evidence gate holds against the ledger. Nobody reads ledgers yet: where they are required, nothing merges.
-    #[allow(clippy::unused_self)] // what reads the ledger is the bench's
-    fn evidence(&self, policy: &Policy) -> Known<Vec<String>> {
-        match policy.evidence {
-            EvidenceMode::Off | EvidenceMode::Advisory => Known::Known(Vec::new()),
-            EvidenceMode::Required => {
-                Known::Unknown("the server does not read evidence ledgers yet".to_owned())
             }
         }
     }
@@ -214,7 +204,7 @@ fn ground(
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
-    super::hex(&digest.finalize())
+    hex::encode(digest.finalize())
 }
 
 fn report(conditions: &Conditions, step: &MergeStep) {

@@ -1,5 +1,6 @@
 //! Subjects that are not pull requests themselves: find the pull requests, put each to work.
 
+use super::evidence::was_seen;
 use super::{Bench, Done, WorkError};
 use crate::audit::{Body, EntryDraft};
 use crate::domain::{
@@ -73,7 +74,8 @@ impl Bench {
 
     /// Every open pull request whose present head has not been judged, and those that wait for the merge gate.
     pub(super) async fn pulls_of_repo(&self, repo: &RepoRef) -> Result<Done, WorkError> {
-        let gated = self.policy().merge.enabled;
+        let policy = self.policy();
+        let gated = policy.merge.enabled;
         for pull in self.github.open_pulls(repo).await? {
             let state = self.store.pull_state(repo.id, pull.number).await?;
             let judged = state.as_ref().is_some_and(|state| {
@@ -82,6 +84,7 @@ impl Bench {
                     // Without one, a part of the facts could not be read: it is tried again.
                     && state.fingerprint.is_some()
                     && state.issue_refused.is_none()
+                    && was_seen(state, &policy)
             });
             if !judged {
                 self.look_again(repo, pull.number, true).await?;

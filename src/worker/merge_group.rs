@@ -87,6 +87,7 @@ impl Bench {
                 title,
                 summary,
                 text: String::new(),
+                annotations: Vec::new(),
             },
             actions: Vec::new(),
             details_url: None,

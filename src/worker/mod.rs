@@ -9,6 +9,7 @@ mod answers;
 mod audit_writer;
 mod burn_in;
 mod carry_out;
+mod evidence;
 mod gate;
 mod inbox_repo;
 mod lookup;
@@ -32,7 +33,6 @@ use crate::policy::Policy;
 use crate::server::Metrics;
 use crate::store::{Claim, Finish, Store, StoreError};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -312,14 +312,4 @@ fn random() -> u32 {
         Ok(()) => u32::from_le_bytes(bytes),
         Err(_) => 0,
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }

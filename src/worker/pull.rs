@@ -3,15 +3,16 @@
 //! INVARIANT: nothing is published about facts that may belong to another head than the one they are published on.
 
 use super::answers::{Heard, Question};
+use super::evidence::{EvidenceOf, was_seen};
 use super::gate::{Judged, is_ready};
-use super::{Bench, Done, WorkError, hex, passive, retry};
+use super::{Bench, Done, WorkError, passive, retry};
 use crate::diff;
 use crate::domain::{
     AfterMerge, Facts, GateMemory, InboxMemory, Known, PullNumber, PullState, Quadrant, RepoRef,
     Timestamp,
 };
 use crate::github::{PullView, Seen, Wants};
-use crate::plan::{self, EvaluationInput, Issues, Plan, labels};
+use crate::plan::{self, EvaluationInput, Evidence, Issues, Plan, labels};
 use crate::policy::Policy;
 use crate::rules::{self, Verdict};
 use crate::store::{Claim, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
@@ -89,8 +90,11 @@ impl Bench {
         let head_since = head_since(claim, &pull, prior, started);
         let fingerprint = fingerprint(&pull, &policy);
         // What the gate asks for changes without a trace in the pull request: CI ends, the base moves.
-        let unchanged = prior
-            .filter(|prior| !policy.merge.enabled && nothing_changed(claim, prior, &fingerprint));
+        let unchanged = prior.filter(|prior| {
+            !policy.merge.enabled
+                && nothing_changed(claim, prior, &fingerprint)
+                && was_seen(prior, &policy)
+        });
         if let Some(unchanged) = unchanged {
             let state = PullState {
                 head_since,
@@ -102,6 +106,14 @@ impl Bench {
         self.at("facts-read");
         self.met(&facts).await;
         let (facts, verdict) = judge(facts, Arc::clone(&policy)).await?;
+        let of = EvidenceOf {
+            claim,
+            repo: &repo,
+            prior,
+            policy: &policy,
+        };
+        let (facts, verdict, evidence) = self.read_evidence(of, facts, verdict).await?;
+        let whole = complete(&facts) && evidence.as_ref().is_none_or(Evidence::is_known);
         let mut plan = self
             .plan(
                 claim,
@@ -111,7 +123,8 @@ impl Bench {
                 &policy,
                 &facts,
                 &verdict,
-                complete(&facts).then_some(&fingerprint),
+                evidence.as_ref(),
+                whole.then_some(&fingerprint),
             )
             .await?;
         plan.state_after.head_since = head_since;
@@ -269,6 +282,7 @@ impl Bench {
         policy: &Policy,
         facts: &Facts,
         verdict: &Verdict,
+        evidence: Option<&Evidence>,
         fingerprint: Option<&String>,
     ) -> Result<Plan, WorkError> {
         let inbox = self.inbox_repo(repo, policy).await?;
@@ -310,7 +324,8 @@ impl Bench {
             shown: heard.shown.as_deref(),
             issue_lost: heard.lost,
             required_checks: &required,
-            verifications: &[],
+            verifications: evidence.map_or(&[], Evidence::verifications),
+            evidence,
             issues,
             retry_refused: claim.deep,
             closed_by_hand: heard.closed_by_hand,
@@ -386,6 +401,7 @@ fn merged_unseen(repo: &RepoRef, pull: &PullView, watch: AfterMerge, now: Timest
         answered: None,
         inbox: InboxMemory::default(),
         gate: GateMemory::default(),
+        evidence: None,
         closed: true,
         after_merge: Some(watch),
     }

@@ -210,6 +210,16 @@ fn sql_stands_only_in_the_store() {
 }
 
 #[test]
+fn globs_are_built_only_in_the_policy() {
+    let wrong: Vec<_> = sources()
+        .into_iter()
+        .filter(|(module, _, code)| module != "policy" && code.contains("globset"))
+        .map(|(_, path, _)| path)
+        .collect();
+    assert!(wrong.is_empty(), "globs outside src/policy: {wrong:?}");
+}
+
+#[test]
 fn files_are_of_a_few_screens() {
     let mut large = Vec::new();
     for (_, path, code) in sources() {

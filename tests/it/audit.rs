@@ -21,6 +21,7 @@ pub fn draft(decision: &str, number: u64, quadrant: Quadrant) -> EntryDraft {
             reasoning: format!("because {decision}"),
             base_ref: "main".into(),
             author: Some("octocat".into()),
+            evidence: None,
         },
         policy: "sha256:00".into(),
         delivery: Some("00000000-0000-4000-8000-00000000000a".parse().unwrap()),

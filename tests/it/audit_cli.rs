@@ -4,7 +4,7 @@ use super::audit::{draft, log_of, open};
 use clap::Parser;
 use quadgate::audit::{Body, EntryDraft, Options};
 use quadgate::cli::audit::{AuditArgs, run};
-use quadgate::domain::{AccountId, Choice, Quadrant, Timestamp};
+use quadgate::domain::{AccountId, Choice, EvidenceEntry, Known, Quadrant, Timestamp};
 use std::fs;
 use std::path::Path;
 
@@ -57,6 +57,7 @@ fn small_log(dir: &Path) {
         reasoning: "=HYPERLINK(\"x\"),\u{1b}[31m \u{202e}".into(),
         base_ref: "main".into(),
         author: None,
+        evidence: None,
     };
     log.append(&evil).unwrap();
 }
@@ -118,6 +119,37 @@ fn why_answers_on_one_screen() {
     assert!(said.lines().count() < 25);
     let (code, said) = audit(&["why", "octo-org/widgets#77"], dir.path());
     assert_eq!(code, 1, "{said}");
+}
+
+#[test]
+fn why_tells_what_the_evidence_gate_held_against_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut log, _) = open(dir.path());
+    let mut entry = draft("d-1", 1, Quadrant::D);
+    let Body::Classification { evidence, .. } = &mut entry.body else {
+        panic!("a classification");
+    };
+    *evidence = Some(EvidenceEntry {
+        mode: "required".into(),
+        effective: Some("BLOCKED_EVIDENCE".into()),
+        risk: "HIGH".into(),
+        risk_because: vec!["quadrant D".into()],
+        ledgers: vec![],
+        outside_scope: vec![],
+        outside_scope_count: 0,
+        against: Known::Known((0..9).map(|n| format!("gap {n}\u{1b}")).collect()),
+    });
+    log.append(&entry).unwrap();
+    drop(log);
+    let (code, said) = audit(&["why", "octo-org/widgets#1"], dir.path());
+    assert_eq!(code, 0);
+    assert!(
+        said.contains("evidence BLOCKED_EVIDENCE at risk HIGH (required)"),
+        "{said}"
+    );
+    assert!(said.contains("evidence gap 3") && said.contains("evidence and 5 more"));
+    assert!(!said.contains("gap 4") && !said.contains('\u{1b}'));
+    assert_eq!(audit(&["verify"], dir.path()).0, 0);
 }
 
 #[test]

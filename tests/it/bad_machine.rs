@@ -117,6 +117,7 @@ fn fill(world: &World) -> u64 {
                 reasoning: "x".repeat(1024 * 1024),
                 base_ref: "main".to_owned(),
                 author: None,
+                evidence: None,
             },
             policy: "sha256:00".to_owned(),
             delivery: None,

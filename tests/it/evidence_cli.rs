@@ -208,6 +208,87 @@ fn a_file_outside_the_scope_is_named() {
     assert_eq!(told["files"][0]["effective"], "BLOCKED_CLARIFICATION");
 }
 
+/// The same ledgers that tests/it/evidence_pull.rs puts on pull requests, in both languages.
+#[test]
+fn what_is_claimed_too_much_is_told_in_both_languages() {
+    for (name, id, effective, codes) in [
+        (
+            "eg019-verification-unverified",
+            "cart-total",
+            "BLOCKED_EVIDENCE",
+            &["EG019"][..],
+        ),
+        (
+            "eg011-pass-without-obs",
+            "cart-total",
+            "BLOCKED_EVIDENCE",
+            &["EG011", "EG019"],
+        ),
+        (
+            "eg012-runtime-claim-read-in-source",
+            "cart-total",
+            "BLOCKED_EVIDENCE",
+            &["EG012", "EG019"],
+        ),
+        (
+            "eg025-go-ahead",
+            "drop-coupons",
+            "BLOCKED_CLARIFICATION",
+            &["EG025", "EG031", "EG032"],
+        ),
+    ] {
+        for language in ["en", "ko"] {
+            let dir = tempfile::tempdir().expect("folder");
+            let folder = dir.path().join("docs/evidence-gated");
+            fs::create_dir_all(&folder).expect("folder");
+            let case = format!("tests/it/data/evidence/{language}/{name}.md");
+            let text = fs::read_to_string(crate::evidence::root().join(case)).expect("a case");
+            let file = folder.join(format!("{id}.md"));
+            fs::write(&file, text).expect("writes");
+            let file = file.to_str().expect("UTF-8");
+            let lint = run(dir.path(), &["lint", "--committed", "--json", file]);
+            assert_eq!(lint.code, 1, "{language} {name}");
+            let told: serde_json::Value = serde_json::from_str(&lint.out).expect("JSON");
+            assert_eq!(
+                told["files"][0]["effective"], effective,
+                "{language} {name}"
+            );
+            let findings = told["files"][0]["findings"].as_array().expect("findings");
+            let mut found: Vec<_> = findings
+                .iter()
+                .map(|one| one["code"].as_str().expect("a code"))
+                .collect();
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found, codes, "{language} {name}");
+        }
+    }
+}
+
+#[test]
+fn ledgers_are_no_work_that_needs_a_scope() {
+    let (dir, file) = with_active(|text| text);
+    let lint = run(
+        dir.path(),
+        &[
+            "lint",
+            &file,
+            "--changed-file",
+            ".evidence-gated/active/drop-legacy-sessions.md",
+            "--changed-file",
+            "docs/evidence-gated/another.md",
+            "--changed-file",
+            "docs/evidence-gated/run.sh",
+        ],
+    );
+    assert_eq!(lint.out.matches("EG027").count(), 1, "{}", lint.out);
+    assert!(
+        lint.out.contains("docs/evidence-gated/run.sh"),
+        "{}",
+        lint.out
+    );
+}
+
 #[test]
 fn a_record_is_presented_answered_and_compared() {
     let dir = tempfile::tempdir().expect("folder");

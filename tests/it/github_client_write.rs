@@ -27,6 +27,7 @@ fn check_run() -> CheckRunEffect {
         output: CheckOutput {
             title: "D".into(),
             summary: "🚀".repeat(16_384),
+            annotations: Vec::new(),
             text: String::new(),
         },
         actions: vec![

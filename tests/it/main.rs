@@ -40,6 +40,8 @@ mod crashes_program;
 mod evidence;
 mod evidence_cli;
 mod evidence_generated;
+mod evidence_merging;
+mod evidence_pull;
 mod fake_github;
 mod fuzz;
 mod gate;

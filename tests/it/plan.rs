@@ -29,6 +29,7 @@ fn plan(facts: &Facts) -> Plan {
         issue_lost: false,
         required_checks: &[],
         verifications: &[],
+        evidence: None,
         issues: Issues::In(&repo),
         retry_refused: false,
         closed_by_hand: false,

@@ -90,6 +90,13 @@ pub fn state(number: u64, head: char, issue: Option<u64>) -> PullState {
         issue_refused: None,
         answered: None,
         inbox: InboxMemory::default(),
+        evidence: issue.map(|_| EvidenceState {
+            head_sha: sha(head),
+            against: Known::Unknown("HTTP 502".into()),
+            verifications: vec!["it holds".into()],
+            check_run: Some(CheckRunId(7)),
+            check_digest: None,
+        }),
         gate: GateMemory::default(),
         closed: false,
         after_merge: None,

@@ -16,6 +16,7 @@ fn draft(decision: &str) -> EntryDraft {
             reasoning: "r".into(),
             base_ref: "main".into(),
             author: None,
+            evidence: None,
         },
         policy: "sha256:0".into(),
         delivery: None,

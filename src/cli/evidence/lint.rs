@@ -2,7 +2,9 @@
 
 use super::{Loaded, Unusable, active_files, load, parse_quadrant, repository_path};
 use crate::domain::Quadrant;
-use crate::evidence::{Context, Finding, Judgement, Severity, Stated, duplicates, judge, sarif};
+use crate::evidence::{
+    Context, Finding, Judgement, Severity, Stated, duplicates, is_ledger_path, judge, sarif,
+};
 use clap::Args;
 use serde_json::json;
 use std::fs;
@@ -111,9 +113,16 @@ impl Run {
             files.to_vec()
         };
         let changed = known.changed()?;
-        let changed: Option<Vec<&str>> = changed
-            .as_ref()
-            .map(|paths| paths.iter().map(String::as_str).collect());
+        let linted: Vec<String> = files
+            .iter()
+            .map(|file| repository_path(file, root))
+            .collect();
+        // A ledger is the record of the work and no part of it.
+        let is_work = |path: &&str| !is_ledger_path(path) && !linted.iter().any(|one| one == path);
+        let changed: Option<Vec<&str>> = changed.as_ref().map(|paths| {
+            let paths = paths.iter().map(String::as_str);
+            paths.filter(is_work).collect()
+        });
         let domains: Vec<&str> = known.high_risk.iter().map(String::as_str).collect();
         let mut run = Self {
             judged: Vec::new(),

@@ -60,8 +60,11 @@ pub(super) fn outside(ledger: &Ledger, context: &Context<'_>) -> Vec<(String, Ho
         .into_iter()
         .map(|(path, at)| (path, How::Logged(at)));
     let mut outside: Vec<(String, How)> = Vec::new();
+    let mut scratch = Vec::new();
     for (path, how) in changed.chain(logged) {
-        if !authorized.covers(&path) && !outside.iter().any(|(known, _)| *known == path) {
+        if !authorized.covers(&path, &mut scratch)
+            && !outside.iter().any(|(known, _)| *known == path)
+        {
             outside.push((path, how));
         }
     }

@@ -18,6 +18,21 @@ const LONGEST: usize = 1024 * 1024;
 const MOST_FILES: usize = 60;
 const RAW: &str = "application/vnd.github.raw+json";
 
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// A text.
+    Text(String),
+    /// Nothing.
+    Absent,
+    /// More bytes than were asked for.
+    TooLong,
+    /// Bytes that are no UTF-8 text, or no file.
+    NotText,
+    /// GitHub does not give it (403), for this reason.
+    Refused(String),
+}
+
 /// A file whose texts are to be read.
 struct Job {
     index: usize,
@@ -35,24 +50,43 @@ impl GitHub {
         path: &str,
         at: &Sha,
     ) -> Result<Option<String>, ApiError> {
+        match self.content_up_to(repo, path, at, LONGEST).await? {
+            Content::Text(text) => Ok(Some(text)),
+            Content::Absent | Content::TooLong | Content::NotText | Content::Refused(_) => Ok(None),
+        }
+    }
+
+    /// What stands at a path at a commit, if it is no longer than so many bytes. One call.
+    ///
+    /// GitHub follows symbolic links here.
+    pub async fn content_up_to(
+        &self,
+        repo: &RepoRef,
+        path: &str,
+        at: &Sha,
+        limit: usize,
+    ) -> Result<Content, ApiError> {
         const NAME: &str = "GET content";
         let mut target = ApiPath::repo(&repo.name).seg("contents");
         for part in path.split('/') {
             // Servers fold such parts away, encoded or not: the path would name another file.
             if matches!(part, "" | "." | "..") {
-                return Ok(None);
+                return Ok(Content::Absent);
             }
             target = target.seg(part);
         }
         let call = Call {
             accept: RAW,
-            limit: LONGEST,
+            limit,
             ..Call::get(NAME, of(repo), target.query("ref", at))
         };
         let reply = match self.send(call).await {
             Ok(reply) => reply,
+            Err(ApiError::Gone { .. }) => return Ok(Content::Absent),
             // 403 is also the answer for a file of more than 100 MB.
-            Err(ApiError::Gone { .. } | ApiError::Refused { .. }) => return Ok(None),
+            Err(error @ ApiError::Refused { .. }) => {
+                return Ok(Content::Refused(error.to_string()));
+            }
             Err(error) => return Err(error),
         };
         let is_listing = reply
@@ -60,12 +94,16 @@ impl GitHub {
             .get(http::header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .is_some_and(|kind| kind.starts_with("application/json"));
-        if reply.too_long || is_listing {
-            return Ok(None);
+        // An answer that was kept from an earlier call may be longer than this one would have read.
+        if reply.too_long || reply.body.len() > limit {
+            return Ok(Content::TooLong);
         }
-        Ok(String::from_utf8(reply.body)
-            .ok()
-            .filter(|text| !text.contains('\0')))
+        if is_listing {
+            return Ok(Content::NotText);
+        }
+        let text = String::from_utf8(reply.body).ok();
+        let text = text.filter(|text| !text.contains('\0'));
+        Ok(text.map_or(Content::NotText, Content::Text))
     }
 
     /// Reads both texts of these files into the facts: the base's at the merge base (by the previous path of a

@@ -13,6 +13,7 @@ mod objects;
 mod pull;
 
 pub use app::{AppView, DeliveryAttempt, FailedDelivery, InstallationView, RepoView};
+pub use contents::Content;
 pub use facts::{FactsRead, Wants};
 pub use group::GroupCommit;
 pub use issue::{Comment, IssueView, Reaction};

@@ -1,13 +1,21 @@
 //! One check-run a key and commit.
+//!
+//! INVARIANT: GitHub adds the remarks (annotations) of each update to those it has and never takes one away, so a run
+//! that may have some is asked for them first, and only what is missing is sent.
 
 use super::{Seen, limits, of};
-use crate::domain::{CheckConclusion, CheckRunEffect, CheckRunId, Outcome};
+use crate::domain::{CheckAnnotation, CheckConclusion, CheckRunEffect, CheckRunId, Outcome};
 use crate::github::call::Call;
+use crate::github::page::Listing;
 use crate::github::path::ApiPath;
 use crate::github::read::OurRun;
 use crate::github::{ApiError, GitHub, wire};
 use http::Method;
 use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// Remarks that GitHub takes in one request.
+const REMARKS_A_REQUEST: usize = 50;
 
 impl GitHub {
     /// Updates the run that is known, or the one found by App, name and external id, or creates one.
@@ -17,7 +25,7 @@ impl GitHub {
         seen: &Seen,
     ) -> Result<Outcome, ApiError> {
         if let Some(id) = wanted.known {
-            match self.patch_check_run(wanted, id).await {
+            match self.update_check_run(wanted, id).await {
                 // Deleted, or never ours: look for it.
                 Err(ApiError::Gone { status: 404, .. }) => {}
                 Err(error) => return Err(error),
@@ -29,7 +37,7 @@ impl GitHub {
         found.sort_unstable();
         // Racing writers can have made two: all of them say the same from now on.
         for id in &found {
-            self.patch_check_run(wanted, *id).await?;
+            self.update_check_run(wanted, *id).await?;
         }
         if let Some(newest) = found.last() {
             return Ok(Outcome::CheckRun { id: *newest });
@@ -72,10 +80,26 @@ impl GitHub {
         Ok(runs.iter().filter_map(|run| OurRun::of(app, run)).collect())
     }
 
+    /// Makes a run that exists say this, with the remarks that it lacks.
+    async fn update_check_run(
+        &self,
+        wanted: &CheckRunEffect,
+        id: CheckRunId,
+    ) -> Result<(), ApiError> {
+        let lacking = self.lacking_remarks(wanted, id).await?;
+        let (first, more) = first_and_more(&lacking);
+        self.patch_check_run(wanted, id, first).await?;
+        for remarks in more {
+            self.patch_check_run(wanted, id, remarks).await?;
+        }
+        Ok(())
+    }
+
     async fn patch_check_run(
         &self,
         wanted: &CheckRunEffect,
         id: CheckRunId,
+        remarks: &[CheckAnnotation],
     ) -> Result<(), ApiError> {
         let path = ApiPath::repo(&wanted.repo.name).seg("check-runs").seg(id);
         let call = Call::write(
@@ -83,14 +107,15 @@ impl GitHub {
             of(&wanted.repo),
             Method::PATCH,
             path,
-            Some(body(wanted)),
+            Some(body(wanted, remarks)),
         );
         self.send(call).await.map(drop)
     }
 
     async fn post_check_run(&self, wanted: &CheckRunEffect) -> Result<Outcome, ApiError> {
         const NAME: &str = "POST check-run";
-        let mut body = body(wanted);
+        let (first, more) = first_and_more(&wanted.output.annotations);
+        let mut body = body(wanted, first);
         if let Some(members) = body.as_object_mut() {
             members.insert("head_sha".to_owned(), json!(wanted.head_sha));
         }
@@ -100,11 +125,100 @@ impl GitHub {
         let id = run
             .id
             .ok_or_else(|| ApiError::unreadable(NAME, "an answer without `id`"))?;
-        Ok(Outcome::CheckRun { id: CheckRunId(id) })
+        let id = CheckRunId(id);
+        for remarks in more {
+            self.patch_check_run(wanted, id, remarks).await?;
+        }
+        Ok(Outcome::CheckRun { id })
+    }
+
+    /// The wanted remarks that the run does not have, each as often as it lacks it. No call when none is wanted.
+    async fn lacking_remarks(
+        &self,
+        wanted: &CheckRunEffect,
+        id: CheckRunId,
+    ) -> Result<Vec<CheckAnnotation>, ApiError> {
+        let remarks = &wanted.output.annotations;
+        if remarks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let listing = Listing {
+            name: "GET check-run annotations",
+            who: of(&wanted.repo),
+            path: ApiPath::repo(&wanted.repo.name)
+                .seg("check-runs")
+                .seg(id)
+                .seg("annotations"),
+            expected: None,
+        };
+        let mut there: HashMap<Key, usize> = HashMap::new();
+        for held in self.list::<Vec<wire::Annotation>>(listing).await?.items {
+            *there.entry(Key::of_held(held)).or_default() += 1;
+        }
+        let lacks = |remark: &&CheckAnnotation| match there.get_mut(&Key::of_wanted(remark)) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            Some(_) | None => true,
+        };
+        Ok(remarks.iter().filter(lacks).cloned().collect())
     }
 }
 
-fn body(wanted: &CheckRunEffect) -> Value {
+/// By what two remarks are the same.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    path: String,
+    line: u64,
+    level: String,
+    title: String,
+    message: String,
+}
+
+impl Key {
+    fn of_wanted(remark: &CheckAnnotation) -> Self {
+        Self {
+            path: remark.path.clone(),
+            line: u64::from(remark.line),
+            level: remark.level.as_str().to_owned(),
+            title: limits::chars(&remark.title, limits::REMARK_TITLE),
+            message: limits::bytes(&remark.message, limits::REMARK).into_owned(),
+        }
+    }
+
+    fn of_held(held: wire::Annotation) -> Self {
+        Self {
+            path: held.path.unwrap_or_default(),
+            line: held.start_line.unwrap_or_default(),
+            level: held.level.unwrap_or_default(),
+            title: held.title.unwrap_or_default(),
+            message: held.message.unwrap_or_default(),
+        }
+    }
+}
+
+/// What goes into the first request, and what into each one after it.
+fn first_and_more(
+    remarks: &[CheckAnnotation],
+) -> (&[CheckAnnotation], std::slice::Chunks<'_, CheckAnnotation>) {
+    let (first, rest) = remarks.split_at(remarks.len().min(REMARKS_A_REQUEST));
+    (first, rest.chunks(REMARKS_A_REQUEST))
+}
+
+fn remark(remark: &CheckAnnotation) -> Value {
+    let key = Key::of_wanted(remark);
+    json!({
+        "path": key.path,
+        "start_line": key.line,
+        "end_line": key.line,
+        "annotation_level": key.level,
+        "title": key.title,
+        "message": key.message,
+    })
+}
+
+fn body(wanted: &CheckRunEffect, remarks: &[CheckAnnotation]) -> Value {
     let output = &wanted.output;
     let mut shown = json!({
         "title": limits::bytes(&output.title, limits::CHECK_FIELD),
@@ -122,6 +236,10 @@ fn body(wanted: &CheckRunEffect) -> Value {
     if let (Some(shown), false) = (shown.as_object_mut(), output.text.is_empty()) {
         let text = limits::bytes(&output.text, limits::CHECK_FIELD);
         shown.insert("text".to_owned(), json!(text));
+    }
+    if let (Some(shown), false) = (shown.as_object_mut(), remarks.is_empty()) {
+        let remarks: Vec<Value> = remarks.iter().map(remark).collect();
+        shown.insert("annotations".to_owned(), json!(remarks));
     }
     if let Some(members) = body.as_object_mut() {
         members.insert("output".to_owned(), shown);

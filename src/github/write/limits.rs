@@ -4,6 +4,10 @@ use std::borrow::Cow;
 
 /// Bytes of one field of a check-run's output.
 pub(super) const CHECK_FIELD: usize = 65_535;
+/// Characters of a remark's title.
+pub(super) const REMARK_TITLE: usize = 255;
+/// Bytes of a remark.
+pub(super) const REMARK: usize = 64 * 1024;
 /// Bytes of an Issue's or comment's text.
 pub(super) const BODY: usize = 65_536;
 

@@ -9,10 +9,18 @@ use crate::domain::{
 use crate::inbox::{Stamp, seal};
 use crate::plan::labels::{self, Label};
 use crate::plan::render::{self, IssueOutcome, check, issue};
-use crate::plan::{CHECK_RUN_NAME, key};
+use crate::plan::{CHECK_RUN_NAME, evidence, key};
 
-/// The effects, and the digest of what the check-run says.
-pub(super) fn effects(decision: &Decision<'_>) -> (Vec<Effect>, String) {
+/// Digests of what the check-runs say.
+pub(super) struct Says {
+    /// `L1.C3`.
+    pub(super) verdict: String,
+    /// `evidence-gate`; `None`: there is none.
+    pub(super) evidence: Option<String>,
+}
+
+/// The effects, and the digests of what the check-runs say.
+pub(super) fn effects(decision: &Decision<'_>) -> (Vec<Effect>, Says) {
     let (check, check_digest) = check_run(decision);
     let prior = decision.input.prior;
     let old = decision.open_issue();
@@ -43,13 +51,39 @@ pub(super) fn effects(decision: &Decision<'_>) -> (Vec<Effect>, String) {
     if !says_the_same || opened.is_some() || decision.honoured.is_some() {
         effects.push(Effect::CheckRun(check));
     }
+    let evidence = evidence_check(decision, &mut effects);
     if decision.honoured.is_some() && decision.choice() == Some(Choice::Reject) {
         reject(decision, ballot, &mut effects);
     }
     if let Some(old) = old.filter(|_| decision.kept().is_none()) {
         effects.push(close(decision, old));
     }
-    (effects, check_digest)
+    let says = Says {
+        verdict: check_digest,
+        evidence,
+    };
+    (effects, says)
+}
+
+/// The check-run of the evidence gate: where there is something to say, and where something was said of this head.
+fn evidence_check(decision: &Decision<'_>, effects: &mut Vec<Effect>) -> Option<String> {
+    let evidence = decision.input.evidence?;
+    let before = decision.evidence_before();
+    let known = before.and_then(|before| before.check_run);
+    if !evidence.speaks() && known.is_none() {
+        return None;
+    }
+    let (check, says) = evidence::check_run(
+        evidence,
+        decision.input,
+        known,
+        &whole(decision),
+        details(decision),
+    );
+    if before.and_then(|before| before.check_digest.as_ref()) != Some(&says) {
+        effects.push(Effect::CheckRun(check));
+    }
+    Some(says)
 }
 
 pub(super) fn ensure(

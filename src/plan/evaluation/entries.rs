@@ -6,6 +6,7 @@
 use super::{Decision, Issues};
 use crate::audit::{About, Body, Closing, EntryDraft};
 use crate::domain::{IssueKind, IssueRef};
+use crate::plan::evidence::Evidence;
 use crate::plan::key;
 
 pub(super) fn entries(decision: &Decision<'_>) -> Vec<EntryDraft> {
@@ -47,6 +48,7 @@ fn classification(decision: &Decision<'_>) -> Option<EntryDraft> {
         reasoning: input.verdict.reasoning().to_owned(),
         base_ref: input.facts.base_ref.clone(),
         author: input.facts.author.clone(),
+        evidence: input.evidence.and_then(Evidence::entry),
     })?;
     Some(draft(decision, decision.id.clone(), body))
 }

@@ -40,6 +40,7 @@ pub(crate) fn output(input: &CheckInput<'_>) -> CheckOutput {
             input.whole,
             texts,
         ),
+        annotations: Vec::new(),
     }
 }
 

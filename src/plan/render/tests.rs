@@ -2,6 +2,7 @@
 
 use super::check::{CheckInput, output};
 use super::escape::{cell, code, fenced, shown};
+use super::evidence::{EvidenceSaid, LedgerSaid, Stand};
 use super::issue::{IssueInput, body, title};
 use super::limit::{CHECK_FIELD, ISSUE_BODY, cut};
 use super::texts::{Language, fill};
@@ -114,7 +115,63 @@ fn everything(language: Language) -> String {
         &stale_approval(&facts.head_sha, &head, "k", language),
     );
     say("rejected", &rejected_pull("L1.C3", "k", language));
+    for stand in [
+        Stand::Passes,
+        Stand::NotNeeded,
+        Stand::Missing,
+        Stand::Held,
+        Stand::Unknown,
+    ] {
+        let output = evidence_of(stand, "it is `so`", language);
+        say(&format!("evidence {stand:?} title"), &output.title);
+        say(&format!("evidence {stand:?} summary"), &output.summary);
+        say(&format!("evidence {stand:?} text"), &output.text);
+    }
     out
+}
+
+/// What is said of evidence that stands so, with `text` wherever somebody's words can stand.
+fn evidence_of(stand: Stand, text: &str, language: Language) -> CheckOutput {
+    let ledger =
+        crate::evidence::markdown::read(include_str!("../../../docs/examples/ledger-bad.md"));
+    let mut findings =
+        crate::evidence::judge(&ledger, &crate::evidence::Context::default()).findings;
+    for finding in &mut findings {
+        finding.message.push_str(text);
+    }
+    let words = vec![text.to_owned(); 30];
+    let without = matches!(stand, Stand::NotNeeded | Stand::Missing);
+    let held = stand == Stand::Held;
+    let some = |lines: &[String]| if held { lines.to_vec() } else { Vec::new() };
+    let said = |problem, findings| LedgerSaid {
+        path: text,
+        problem,
+        effective: Some("BLOCKED_EVIDENCE".to_owned()),
+        declared: Some(text),
+        risk: Some("HIGH".to_owned()),
+        findings,
+    };
+    let ledgers = match (without, held) {
+        (true, _) => vec![],
+        (false, true) => vec![said(None, &findings[..]), said(Some(text), &[])],
+        (false, false) => vec![said(None, &[])],
+    };
+    evidence::output(&EvidenceSaid {
+        stand,
+        required: held,
+        risk: "HIGH".to_owned(),
+        because: "quadrant D, payments".to_owned(),
+        effective: (stand != Stand::NotNeeded).then(|| "BLOCKED_EVIDENCE".to_owned()),
+        ledgers,
+        outside: &some(&words),
+        verifications: &some(&words[..2]),
+        problems: &some(&words[..1]),
+        cause: (stand == Stand::Unknown).then_some(text),
+        unremarked: usize::from(held),
+        quadrant: Quadrant::D,
+        whole: "https://example.test/all",
+        language,
+    })
 }
 
 #[test]
@@ -256,6 +313,12 @@ fn everything_fits_in_bytes_whatever_the_pull_request_holds() {
             "a\n".repeat(40_000),
             "가|".repeat(9_000),
         ] {
+            for stand in [Stand::Held, Stand::Unknown, Stand::Passes] {
+                let said = evidence_of(stand, &text, language);
+                assert!(said.title.len() <= 255);
+                assert!(said.summary.len() + 4_096 <= CHECK_FIELD);
+                assert!(said.text.len() <= CHECK_FIELD, "{}", said.text.len());
+            }
             let verdict = hostile(3_000, &text.chars().take(120).collect::<String>());
             let long = hostile(1, &text);
             for verdict in [&verdict, &long] {
@@ -399,7 +462,8 @@ proptest! {
             let said = check_of(&verdict, language);
             let input = IssueInput { title: &text, ..issue_input(IssueKind::PendingOwner, &facts, &verdict, language) };
             let issue = body(&input);
-            for markdown in [&said.summary, &said.text, &issue] {
+            let evidence = evidence_of(Stand::Held, &text, language);
+            for markdown in [&said.summary, &said.text, &issue, &evidence.summary, &evidence.text] {
                 let (prose, _) = prose(markdown);
                 let ours = prose.replace("octo-org/widgets#12", "");
                 prop_assert!(!ours.contains(['@', '#']) && !ours.contains("evil"), "{ours}");

@@ -138,6 +138,26 @@ pub(crate) struct Texts {
     pub group_members: &'static str,
     // After the merge.
     pub after_merge: AfterMergeTexts,
+    // The check-run of the evidence gate.
+    pub evidence_passes: StateTexts,
+    pub evidence_not_needed: StateTexts,
+    pub evidence_missing: StateTexts,
+    pub evidence_held: StateTexts,
+    pub evidence_unknown: StateTexts,
+    pub evidence_cause: &'static str,
+    pub evidence_advisory: &'static str,
+    pub evidence_required: &'static str,
+    pub evidence_risk: &'static str,
+    pub evidence_effective: &'static str,
+    pub evidence_columns: [&'static str; 5],
+    pub evidence_unusable: &'static str,
+    pub evidence_problems: &'static str,
+    pub evidence_outside: &'static str,
+    pub evidence_verifications: &'static str,
+    pub evidence_more: &'static str,
+    pub evidence_unremarked: &'static str,
+    pub evidence_none: &'static str,
+    pub evidence_try: &'static str,
 }
 
 impl Texts {
