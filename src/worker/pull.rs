@@ -52,7 +52,7 @@ impl Bench {
             }
             prior = Some(state);
         }
-        let done = self.look_at(claim, repo, number, prior.as_ref()).await?;
+        let done = Box::pin(self.look_at(claim, repo, number, prior.as_ref())).await?;
         count.extend(done.count);
         Ok(Done {
             state: done.state.or(prior),
@@ -112,7 +112,7 @@ impl Bench {
             prior,
             policy: &policy,
         };
-        let (facts, verdict, evidence) = self.read_evidence(of, facts, verdict).await?;
+        let (facts, verdict, evidence) = Box::pin(self.read_evidence(of, facts, verdict)).await?;
         let whole = complete(&facts) && evidence.as_ref().is_none_or(Evidence::is_known);
         let mut plan = self
             .plan(
