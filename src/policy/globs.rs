@@ -380,16 +380,16 @@ fn fold(text: &str) -> String {
 fn capitals_of_ordinary(path: &str) -> Option<bool> {
     // Loops without a branch or a step that waits for the one before: the compiler takes many bytes at a time.
     let bytes = path.as_bytes();
-    let ends_oddly = |before: u8| (before == b'/') | (before == b'.') | (before == b' ');
+    let ends_oddly = |before: u8| matches!(before, b'/' | b'.' | b' ');
     let mut odd = bytes.first().is_none_or(|first| *first == b'/');
     odd |= bytes.last().is_none_or(|last| ends_oddly(*last));
     let mut capitals = false;
     for byte in bytes {
-        odd |= !byte.is_ascii() | (*byte == b'\\');
+        odd |= !byte.is_ascii() || *byte == b'\\';
         capitals |= byte.is_ascii_uppercase();
     }
     for (before, byte) in bytes.iter().zip(bytes.get(1..).unwrap_or_default()) {
-        odd |= (*byte == b'/') & ends_oddly(*before);
+        odd |= *byte == b'/' && ends_oddly(*before);
     }
     (!odd).then_some(capitals)
 }
