@@ -108,6 +108,9 @@ pub trait Store: Send + Sync + 'static {
         repo: RepoId,
         number: IssueNumber,
     ) -> Result<Option<PullState>, StoreError>;
+    /// The Issues that plans in hand open in a repository: what is said there is not lost because the plan is not
+    /// finished. `None` for one whose number is not known yet.
+    async fn issues_in_hand(&self, repo: RepoId) -> Result<Vec<Option<IssueNumber>>, StoreError>;
     /// The buttons that were pressed on the check-run with this `external_id`, oldest first.
     async fn presses(&self, external_id: &str) -> Result<Vec<Press>, StoreError>;
     /// The edits of comments on an Issue of ours that deliveries told of.

@@ -8,6 +8,9 @@ use crate::domain::{
 };
 use crate::store::{Claim, InstallationStatus};
 
+/// How often what is said on an Issue waits for the plan that opens it.
+const OPENING_TRIES: u32 = 6;
+
 impl Bench {
     /// A commit of a fork: its event named no pull request.
     pub(super) async fn pulls_of_head(
@@ -53,9 +56,18 @@ impl Bench {
     /// An Issue: ours asks about a pull request, others are none of our business.
     pub(super) async fn pull_of_issue(
         &self,
+        claim: &Claim,
         repo: &RepoRef,
         number: IssueNumber,
     ) -> Result<Done, WorkError> {
+        // An answer can be faster than the end of the plan that asked. The tick is there for a plan that waits longer.
+        let here = |issue: &Option<IssueNumber>| issue.is_none_or(|issue| issue == number);
+        if claim.attempts < OPENING_TRIES {
+            let in_hand = self.store.issues_in_hand(repo.id).await?;
+            if in_hand.iter().any(here) {
+                return Err(WorkError::BeingOpened);
+            }
+        }
         let Some(pull) = self.store.pull_for_issue(repo.id, number).await? else {
             return Ok(Done::nothing());
         };

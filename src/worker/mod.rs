@@ -111,6 +111,9 @@ pub enum WorkError {
         /// In GitHub's words.
         reason: String,
     },
+    /// Somebody spoke on an Issue that is being opened: whose it is stands in the store when that is done.
+    #[error("an Issue is being opened here; what is said on it is read after that")]
+    BeingOpened,
     /// A bug or a bound of ours.
     #[error("{0}")]
     Broken(String),
@@ -217,7 +220,7 @@ impl Bench {
                     .await
             }
             Subject::Issue { repo, number } => {
-                self.pull_of_issue(&self.present(repo).await?, *number)
+                self.pull_of_issue(claim, &self.present(repo).await?, *number)
                     .await
             }
             Subject::Repo { repo } => self.pulls_of_repo(&self.present(repo).await?).await,
@@ -272,6 +275,7 @@ impl Bench {
             | WorkError::Audit(_)
             | WorkError::Moved
             | WorkError::Behind
+            | WorkError::BeingOpened
             | WorkError::Uncomputed
             | WorkError::Overtaken { .. } => (true, None),
             WorkError::Capped { wait, .. } => (true, Some(*wait)),

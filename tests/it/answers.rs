@@ -3,6 +3,7 @@
 use crate::journey::spec_of;
 use crate::world::{INBOX, REPO, World};
 use fake_github::FileSpec;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A D that waits for its answer: the pull request and its Issue.
@@ -178,6 +179,47 @@ async fn an_approval_dies_with_its_head() {
     world.settle().await;
     assert_eq!(conclusion(&world, number), "failure");
     assert_eq!(world.log_of("owner_answer").len(), 1);
+    world.assert_clean().await;
+}
+
+/// The Issue is there for everybody before the evaluation that opened it has ended; an answer in between counts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn an_answer_that_is_faster_than_the_end_of_the_question_counts() {
+    let (reached, is_reached) = std::sync::mpsc::channel();
+    let (go_on, may_go_on) = std::sync::mpsc::channel::<()>();
+    let once = Mutex::new(Some((reached, may_go_on)));
+    let mut world = World::arranged().await;
+    world.fault_point = Arc::new(move |step| {
+        if step == "effects-done" {
+            let held = once.lock().expect("whole").take();
+            if let Some((reached, may_go_on)) = held {
+                reached.send(()).expect("the test waits");
+                may_go_on.recv().expect("the test goes on");
+            }
+        }
+    });
+    world.serve().await.expect("the server starts");
+    let number = world.github.open_pull(REPO, &spec_of('D'));
+    world.github.deliver_all(&world.webhook_url()).await;
+    let bench = Arc::clone(world.app().bench());
+    let asking =
+        tokio::spawn(
+            async move { while bench.work_once("asking").await.expect("the store works") {} },
+        );
+    tokio::task::spawn_blocking(move || is_reached.recv())
+        .await
+        .expect("ends")
+        .expect("the effects are done");
+
+    world.advance(Duration::from_secs(5));
+    let owner = world.github.as_user("octo-owner");
+    owner.comment(INBOX, world.issue().number, "/approve A");
+    world.github.deliver_all(&world.webhook_url()).await;
+    world.work().await;
+    go_on.send(()).expect("it waits");
+    asking.await.expect("ends");
+    world.settle().await;
+    assert_eq!(conclusion(&world, number), "success");
     world.assert_clean().await;
 }
 

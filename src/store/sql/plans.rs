@@ -1,7 +1,7 @@
 //! Plans and how far their effects got. All under the lease of their subject.
 
 use super::{from_json, lease::Fence, registry, signed, to_json, unsigned};
-use crate::domain::{Outcome, Witness};
+use crate::domain::{Effect, IssueNumber, Outcome, RepoId, Witness};
 use crate::store::{EffectStatus, NewPlan, PlannedEffect, StoreError, StoredPlan};
 use sqlx::AnyConnection;
 
@@ -98,6 +98,33 @@ async fn effects(conn: &mut AnyConnection, key: &str) -> Result<Vec<PlannedEffec
             })
         })
         .collect()
+}
+
+/// The Issues that plans in hand open in a repository; `None` for one whose number is not known yet.
+pub(super) async fn issues_in_hand(
+    conn: &mut AnyConnection,
+    repo: RepoId,
+) -> Result<Vec<Option<IssueNumber>>, StoreError> {
+    let rows: Vec<(String, Option<String>)> =
+        sqlx::query_as("SELECT effect, outcome FROM plan_effect")
+            .fetch_all(&mut *conn)
+            .await?;
+    let mut found = Vec::new();
+    for (effect, outcome) in rows {
+        if let Effect::OpenIssue(issue) = from_json("an effect", &effect)?
+            && issue.repo.id == repo
+        {
+            let outcome: Option<Outcome> = outcome
+                .map(|outcome| from_json("an outcome", &outcome))
+                .transpose()?;
+            match outcome {
+                None => found.push(None),
+                Some(Outcome::Issue { number, .. }) => found.push(Some(number)),
+                Some(_refused) => {}
+            }
+        }
+    }
+    Ok(found)
 }
 
 pub(super) async fn audited(

@@ -183,6 +183,10 @@ impl<B: Backend> Store for SqlStore<B> {
         read!(self, c => pulls::for_issue(c, repo, number))
     }
 
+    async fn issues_in_hand(&self, repo: RepoId) -> Result<Vec<Option<IssueNumber>>, StoreError> {
+        read!(self, c => plans::issues_in_hand(c, repo))
+    }
+
     async fn open_issues(&self) -> Result<Vec<PullState>, StoreError> {
         read!(self, c => pulls::with_open_issue(c))
     }
