@@ -448,6 +448,54 @@ fn noise() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// The written form of what would be misread, pinned: it renders as the text it stands for.
+#[test]
+fn what_would_be_misread_is_written_as_a_literal_text() {
+    let record = Record {
+        subject: Text::new("`` C1"),
+        observed: Text::new("a -> b -> c -> d -> e"),
+        limitation: Text::new("none"),
+        other: vec![Other {
+            label: Text::new("Status: old"),
+            text: Text::new("| x"),
+        }],
+        ..Record::default()
+    };
+    let ledger = Ledger {
+        title: Text::new("Risk"),
+        requested_action: Some(vec![Item::from("- run `` it \\")]),
+        missing: Some(vec![Item::from("none")]),
+        unresolved: Some(vec![Item::from("&#110;one"), Item::from("none")]),
+        records: Some(vec![record]),
+        ..Ledger::default()
+    };
+    let written = "\
+# &#82;isk
+
+## Requested action
+
+- \\- run `` it \\
+
+## Evidence records
+
+- Claim: `` C1
+  - Observed fact: &#97; -> b -> c -> d -> e
+  - Limitation: none
+  - &#83;tatus&#58; old: | x
+
+## Missing
+
+- &#110;one
+
+## Unresolved
+
+- &#38;#110;one
+- none
+";
+    assert_eq!(markdown::write(&ledger, Language::En), written);
+    assert_eq!(markdown::read(written), ledger);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(20_260_525), ..ProptestConfig::default() })]
 
