@@ -15,6 +15,7 @@ use std::io;
 
 /// An entry before the log gives it its number and its place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Stored", try_from = "Stored")]
 pub struct EntryDraft {
     /// When it was decided.
     pub ts: Timestamp,
@@ -32,6 +33,64 @@ pub struct EntryDraft {
     pub version: String,
 }
 
+/// A draft as it waits in the store. [`Body`] is written without its kind, as it stands in the log, so the kind
+/// waits beside it.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    ts: Timestamp,
+    decision: String,
+    about: Option<About>,
+    kind: String,
+    body: Body,
+    policy: String,
+    delivery: Option<DeliveryId>,
+    version: String,
+}
+
+impl From<EntryDraft> for Stored {
+    fn from(draft: EntryDraft) -> Self {
+        Self {
+            ts: draft.ts,
+            decision: draft.decision,
+            about: draft.about,
+            kind: draft.body.kind().to_owned(),
+            body: draft.body,
+            policy: draft.policy,
+            delivery: draft.delivery,
+            version: draft.version,
+        }
+    }
+}
+
+/// An entry was read back as another kind than it was: it must not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("an entry of kind `{was}` was read back as `{read}`")]
+struct OtherKind {
+    was: String,
+    read: &'static str,
+}
+
+impl TryFrom<Stored> for EntryDraft {
+    type Error = OtherKind;
+
+    fn try_from(stored: Stored) -> Result<Self, OtherKind> {
+        let read = stored.body.kind();
+        if stored.kind != read {
+            let was = stored.kind;
+            return Err(OtherKind { was, read });
+        }
+        Ok(Self {
+            ts: stored.ts,
+            decision: stored.decision,
+            about: stored.about,
+            body: stored.body,
+            policy: stored.policy,
+            delivery: stored.delivery,
+            version: stored.version,
+        })
+    }
+}
+
 /// The pull request an entry is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
@@ -47,7 +106,7 @@ pub struct About {
 
 /// What an entry says. A new kind is a variant here and its word in [`Body::kind`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub enum Body {
     /// A pull request was put into a quadrant.
     Classification {

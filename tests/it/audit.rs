@@ -311,3 +311,109 @@ fn a_missing_file_in_the_middle_is_a_gap() {
     fs::remove_file(dir.path().join("classifier_audit.000002.jsonl")).unwrap();
     assert!(matches!(finding(dir.path(), None).fault, Fault::Gap { .. }));
 }
+
+/// One of every kind; a new kind that is missing here does not compile into `kind_is_here`.
+fn one_of_each() -> Vec<Body> {
+    let sha: Sha = "b".repeat(40).parse().unwrap();
+    let inbox: RepoName = "octo-org/inbox".parse().unwrap();
+    let at: Timestamp = "2026-05-25T12:00:00Z".parse().unwrap();
+    vec![
+        draft("d", 1, Quadrant::B).body,
+        Body::OwnerAnswer {
+            answer: Choice::ApproveA,
+            actor: "octo-owner".into(),
+            actor_id: Some(AccountId(1)),
+            signal: "comment/1".into(),
+            answered_at: at,
+            nonce: None,
+            quadrant: Quadrant::D,
+        },
+        Body::IssueOpened {
+            issue_kind: IssueKind::PendingOwner,
+            inbox,
+            issue_key: "1/2/d".into(),
+            nonce: Some("n".into()),
+        },
+        Body::IssueClosed {
+            issue_kind: IssueKind::AuditB,
+            issue: "octo-org/inbox#1".into(),
+            issue_key: "1/2/b".into(),
+            because: Closing::Passive,
+        },
+        Body::Superseded {
+            issue_kind: IssueKind::AuditC,
+            issue: "octo-org/inbox#1".into(),
+            issue_key: "1/2/c".into(),
+            old_head_sha: sha.clone(),
+            quadrant: Quadrant::A,
+        },
+        Body::AnswerWithdrawn {
+            answer: Choice::ApproveB,
+            signal: "reaction/1".into(),
+        },
+        Body::MergeGroup {
+            head_ref: "refs/heads/gh-readonly-queue/main/pr-1".into(),
+            members: vec![PullNumber(1)],
+            passes: false,
+            because: None,
+        },
+        Body::InstallationRemoved {
+            installation: InstallationId(1),
+        },
+        Body::Merged {
+            merge_mode: "direct".into(),
+            merge_method: None,
+            base_ref: "main".into(),
+            quadrant: Quadrant::A,
+            warnings: Vec::new(),
+        },
+        Body::MergeRefused {
+            refused_because: Vec::new(),
+        },
+        Body::Promoted {
+            agent: "tool/model".into(),
+            clock_started_at: at,
+        },
+        Body::Reverted {
+            reverts: sha,
+            failed_checks: Vec::new(),
+        },
+    ]
+}
+
+fn kind_is_here(body: &Body) {
+    match body {
+        Body::Classification { .. }
+        | Body::OwnerAnswer { .. }
+        | Body::IssueOpened { .. }
+        | Body::IssueClosed { .. }
+        | Body::Superseded { .. }
+        | Body::AnswerWithdrawn { .. }
+        | Body::MergeGroup { .. }
+        | Body::InstallationRemoved { .. }
+        | Body::Merged { .. }
+        | Body::MergeRefused { .. }
+        | Body::Promoted { .. }
+        | Body::Reverted { .. } => {}
+    }
+}
+
+#[test]
+fn a_draft_of_every_kind_is_read_back_as_it_was() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for body in one_of_each() {
+        kind_is_here(&body);
+        kinds.insert(body.kind());
+        let mut draft = draft("d", 1, Quadrant::A);
+        draft.body = body;
+        let stored = serde_json::to_value(&draft).unwrap();
+        let read: EntryDraft = serde_json::from_value(stored.clone()).unwrap();
+        assert_eq!(read, draft);
+
+        let mut other = stored;
+        other["kind"] = "another".into();
+        let error = serde_json::from_value::<EntryDraft>(other).unwrap_err();
+        assert!(error.to_string().contains("another"), "{error}");
+    }
+    assert_eq!(kinds.len(), 12);
+}

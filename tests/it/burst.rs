@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Each is opened, labelled and pushed to; each of these is announced at least once, and every webhook is sent twice.
 const PULLS: u64 = 170;
 const QUADRANTS: [char; 4] = ['A', 'B', 'C', 'D'];
-const DEADLINE: Duration = Duration::from_secs(300);
+const DEADLINE: Duration = Duration::from_secs(900);
 
 fn files_of(quadrant: char, number: u64) -> [FileSpec; 1] {
     [match quadrant {
