@@ -15,7 +15,7 @@ use crate::evidence::words::{Risk, Stated, Vocabulary};
 /// Puts the content of a section into the ledger.
 pub(super) fn fill(ledger: &mut Ledger, section: Section, nodes: &[Node]) {
     if let Some(list) = ledger.list_mut(section) {
-        *list = list_of(nodes).map(|items| items.into_iter().map(decoded).collect());
+        *list = list_of(nodes).map(|items| items.iter().map(decoded).collect());
         return;
     }
     match section {
@@ -67,7 +67,7 @@ fn stated<T: Vocabulary>(item: &Item) -> Stated<T> {
     Stated::read(decode(item.text.as_str()).as_str(), item.at)
 }
 
-fn decoded(item: Item) -> Item {
+fn decoded(item: &Item) -> Item {
     Item {
         text: decode(item.text.as_str()),
         at: item.at,
@@ -135,7 +135,7 @@ fn scalar(ledger: &mut Ledger, section: Section, nodes: &[Node]) -> Option<Item>
     remark(
         ledger,
         section,
-        lines.map(|item| decoded(item).text).collect(),
+        lines.map(|item| decode(item.text.as_str())).collect(),
     );
     (!is_none_word(value.text.as_str())).then_some(value)
 }
