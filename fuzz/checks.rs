@@ -43,18 +43,25 @@ pub fn marker(bytes: &[u8]) {
     assert!(sealed.is_err());
 }
 
-/// A ledger in any form is read, judged and written without a panic, and JSON that is let in loses nothing in Markdown.
+/// A ledger in any form is read, judged and written without a panic, and what is written is read back as the same.
 pub fn ledger(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let read = markdown::read(&text);
     judged(&read);
     for language in [Language::En, Language::Ko] {
-        judged(&markdown::read(&markdown::write(&read, language)));
+        written_and_read_back(&read, language);
     }
+    let as_json = json::write(&read).map(|text| json::read(&text));
+    assert!(matches!(as_json, Ok(Ok(same)) if same == read));
     if let Ok(read) = json::read(&text) {
-        assert_eq!(markdown::read(&markdown::write(&read, Language::Ko)), read);
+        written_and_read_back(&read, Language::Ko);
         judged(&read);
     }
+}
+
+fn written_and_read_back(ledger: &Ledger, language: Language) {
+    let written = markdown::write(ledger, language);
+    assert_eq!(&markdown::read(&written), ledger, "{written}");
 }
 
 /// Completion is never carried by nothing, and no text authorizes a path that leaves the repository.

@@ -12,9 +12,9 @@ pub enum JsonError {
     /// Not JSON, or not of the schema.
     #[error("not a ledger in JSON: {0}; `quadgate evidence schema` prints what is expected")]
     Unreadable(#[from] serde_json::Error),
-    /// It holds text that would be read as something else in Markdown.
+    /// It holds what Markdown has no place for.
     #[error(
-        "cannot be written as Markdown without loss: a text in it reads as a heading, a label or `none`; reword it"
+        "cannot be written as Markdown without loss: a line is blank, a remark stands in a section that holds none, or the `body` of one of `extras` reads as more than its own section; take it out or reword it"
     )]
     Lossy,
 }

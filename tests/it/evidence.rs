@@ -192,6 +192,10 @@ fn nothing_is_lost_between_markdown_model_and_json() {
                 ledger,
                 "{name} in {language:?}:\n{written}"
             );
+            assert!(
+                !written.contains("&#"),
+                "{name}: what people write needs no character references"
+            );
         }
         let as_json = json::write(&ledger).expect("writes");
         assert_eq!(json::read(&as_json).expect(&name), ledger, "{name}");

@@ -34,7 +34,7 @@ const PIECES: [&str; 24] = [
 ];
 
 /// Pieces of ledgers, in both languages and several shapes.
-const LEDGER_PIECES: [&str; 46] = [
+const LEDGER_PIECES: [&str; 58] = [
     "# Evidence ledger: x\n\n",
     "---\nchange id: x\n---\n",
     "## Change ID\n\n",
@@ -80,7 +80,19 @@ const LEDGER_PIECES: [&str; 46] = [
     "[x]: y\n",
     "***\n",
     "Setext\n===\n",
-    "{\"change_id\":{\"text\":\"x\"},\"missing\":[]}",
+    "{\"change_id\":\"x\",\"missing\":[\"none\"]}",
+    "`` C1 -> seen -> `cmd` -> run -> none -> PASS\n",
+    "`a -> b",
+    " -> ",
+    " → ",
+    "  more: ",
+    "| Status | | Status | a: b |\n|---|---|---|---|\n| PASS | `` | FAIL | \\\\ |\n",
+    "**a: b** — c\n",
+    "&#110;one\n",
+    "### \n",
+    "none\n\nprose\n\n",
+    "Phase: Phase: ",
+    "PENDING\n",
 ];
 
 fn ledger() -> impl Strategy<Value = Vec<u8>> {

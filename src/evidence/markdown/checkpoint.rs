@@ -5,6 +5,7 @@
 
 use super::blocks::{Kind, Node};
 use super::label;
+use super::literal::decode;
 use crate::evidence::ledger::{Approval, Checkpoint};
 use crate::evidence::record::{CheckpointRecord, WORDINGS};
 use crate::evidence::text::{Place, Text, fold, is_none_word};
@@ -53,6 +54,12 @@ fn begins_record(text: &str) -> bool {
 
 fn ends_record(text: &str) -> bool {
     WORDINGS.iter().any(|wording| text == wording.closing)
+}
+
+/// Would a remark be read as something else?
+pub(super) fn misreads_remark(text: &str) -> bool {
+    let labelled = label::split(text).is_some_and(|found| field(found.label).is_some());
+    labelled || begins_record(text) || is_none_word(text) || CheckpointStatus::read(text).is_some()
 }
 
 /// Reads the section.
@@ -144,23 +151,23 @@ impl Reading {
         if let (true, Some(approval)) = (self.in_approval, &mut self.checkpoint.approval)
             && approval.reply.is_empty()
         {
-            approval.reply = Text::new(text);
+            approval.reply = decode(text);
             return;
         }
         if self.checkpoint.status.is_none() && CheckpointStatus::read(text).is_some() {
             self.checkpoint.status = Some(Stated::read(text, at));
             return;
         }
-        self.remarks.push(Text::new(text));
+        self.remarks.push(decode(text));
     }
 
     fn field(&mut self, label: Label, value: &str, at: Place) {
         self.in_record = false;
-        let text = Text::new(value);
+        let text = decode(value);
         match label {
             Label::Status => {
-                if !text.is_empty() && self.checkpoint.status.is_none() {
-                    self.checkpoint.status = Some(Stated::read(value, at));
+                if !value.is_empty() && self.checkpoint.status.is_none() {
+                    self.checkpoint.status = Some(Stated::read(text.as_str(), at));
                 }
             }
             Label::Approval => {
@@ -185,7 +192,7 @@ impl Reading {
 
     fn code(&mut self, code: &str, at: Place) {
         self.in_record = false;
-        for line in code.lines().map(Text::new).filter(|line| !line.is_empty()) {
+        for line in code.lines().map(Text::new) {
             self.push_line(line, at);
         }
     }
@@ -201,8 +208,11 @@ impl Reading {
         }
     }
 
+    /// Blank lines carry nothing.
     fn push_line(&mut self, line: Text, at: Place) {
-        self.record_mut(at).lines.push(line);
+        if !line.is_empty() {
+            self.record_mut(at).lines.push(line);
+        }
     }
 
     fn record_mut(&mut self, at: Place) -> &mut CheckpointRecord {

@@ -3,6 +3,7 @@
 //! A section whose nodes say nothing stays absent; "none" is an empty list.
 
 use super::blocks::{Kind, Node, as_code};
+use super::literal::{decode, is_literal};
 use super::read::{bare, section_label};
 use super::{checkpoint, entries, label};
 use crate::evidence::entry::{Entry, Kind as EntryKind};
@@ -14,13 +15,13 @@ use crate::evidence::words::{Risk, Stated, Vocabulary};
 /// Puts the content of a section into the ledger.
 pub(super) fn fill(ledger: &mut Ledger, section: Section, nodes: &[Node]) {
     if let Some(list) = ledger.list_mut(section) {
-        *list = list_of(nodes);
+        *list = list_of(nodes).map(|items| items.iter().map(decoded).collect());
         return;
     }
     match section {
         Section::ChangeId => {
             ledger.change_id = scalar(ledger, section, nodes).map(|item| Item {
-                text: Text::new(bare(item.text.as_str())),
+                text: change_id(item.text.as_str()),
                 at: item.at,
             });
         }
@@ -63,7 +64,41 @@ pub(super) fn fill(ledger: &mut Ledger, section: Section, nodes: &[Node]) {
 }
 
 fn stated<T: Vocabulary>(item: &Item) -> Stated<T> {
-    Stated::read(item.text.as_str(), item.at)
+    Stated::read(decode(item.text.as_str()).as_str(), item.at)
+}
+
+fn decoded(item: &Item) -> Item {
+    Item {
+        text: decode(item.text.as_str()),
+        at: item.at,
+    }
+}
+
+/// People dress an id.
+fn change_id(source: &str) -> Text {
+    if is_literal(source) {
+        decode(source)
+    } else {
+        Text::new(bare(source))
+    }
+}
+
+/// Would the only item of a list be read as something else?
+pub(super) fn misreads_only_item(text: &str) -> bool {
+    is_none_word(text)
+}
+
+/// Would the value of a section be read as something else?
+pub(super) fn misreads_scalar(section: Section, text: &str) -> bool {
+    let stripped =
+        section_label(text).is_some_and(|(label, value)| label == section && !value.is_empty());
+    let dressed = section == Section::ChangeId && bare(text) != text;
+    stripped || dressed || is_none_word(text)
+}
+
+/// Would the level of a risk be read as something else?
+pub(super) fn misreads_level(text: &str) -> bool {
+    level_and_reason(text).is_some_and(|(word, _)| word != text)
 }
 
 fn remark(ledger: &mut Ledger, section: Section, remarks: Vec<Text>) {
@@ -97,11 +132,15 @@ fn scalar(ledger: &mut Ledger, section: Section, nodes: &[Node]) -> Option<Item>
         },
         Some(_) | None => first,
     };
-    remark(ledger, section, lines.map(|item| item.text).collect());
+    remark(
+        ledger,
+        section,
+        lines.map(|item| decode(item.text.as_str())).collect(),
+    );
     (!is_none_word(value.text.as_str())).then_some(value)
 }
 
-/// A plain list: items, paragraphs, rows, lines of code. `None` when nothing is said, empty for "none".
+/// A plain list, still as source: items, paragraphs, rows, lines of code. `None` when nothing is said, empty for "none".
 fn list_of(nodes: &[Node]) -> Option<Vec<Item>> {
     if nodes.is_empty() {
         return None;
@@ -198,7 +237,7 @@ fn risk_line(section: &mut RiskSection, line: &Item) {
         Some((RiskLabel::Level, value)) if unset => {
             let (word, reason) = level_and_reason(value).unwrap_or((value, ""));
             if !word.is_empty() {
-                section.level = Some(Stated::read(word, line.at));
+                section.level = Some(Stated::read(decode(word).as_str(), line.at));
             }
             push_reason(section, reason, line.at);
         }
@@ -214,14 +253,17 @@ fn risk_line(section: &mut RiskSection, line: &Item) {
 }
 
 fn push_reason(section: &mut RiskSection, reason: &str, at: Place) {
-    let text = Text::new(reason);
-    if !text.is_empty() {
+    if !reason.is_empty() {
+        let text = decode(reason);
         section.reasons.push(Item { text, at });
     }
 }
 
 /// `HIGH`, or `HIGH — because …` split at the first sign.
 fn level_and_reason(text: &str) -> Option<(&str, &str)> {
+    if is_literal(text) {
+        return None;
+    }
     if Risk::read(text).is_some() {
         return Some((text, ""));
     }

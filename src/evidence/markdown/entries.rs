@@ -4,7 +4,8 @@
 //! INVARIANT: a label that an entry has already begins the next entry; a value is never overwritten.
 
 use super::blocks::{Kind as NodeKind, Node, as_code};
-use super::label::{self, Labelled};
+use super::label::{self, COLONS, Labelled};
+use super::literal::{decode, is_literal};
 use crate::evidence::entry::{Entry, Field, Kind};
 use crate::evidence::ledger::Other;
 use crate::evidence::text::{Place, Text, fold, is_none_word};
@@ -33,6 +34,28 @@ pub(super) fn read<T: Entry>(kind: Kind, nodes: &[Node]) -> Entries<T> {
     }
     reading.close();
     reading.read
+}
+
+/// Would a remark be read as something else?
+pub(super) fn misreads_remark(kind: Kind, text: &str) -> bool {
+    let labelled = label::split(text).is_some_and(|found| kind.field(found.label).is_some());
+    labelled || is_none_word(text) || chain(kind, text).is_some()
+}
+
+/// Would the value of a field make its line something else?
+pub(super) fn misreads_value(kind: Kind, text: &str) -> bool {
+    chain(kind, &format!(": {text}")).is_some()
+}
+
+/// Would a field without a name here be read as something else?
+pub(super) fn misreads_other(kind: Kind, other: &Other, line: &str) -> bool {
+    let same = |found: &Labelled<'_>| {
+        found.label == other.label.as_str()
+            && found.value == other.text.as_str()
+            && kind.field(found.label).is_none()
+            && label::plausible(found)
+    };
+    chain(kind, line).is_some() || !label::split(line).as_ref().is_some_and(same)
 }
 
 enum Slot {
@@ -83,6 +106,18 @@ impl<T: Entry> Reading<T> {
 
     fn line(&mut self, node: &Node, depth: u8, item: bool, opens: bool) {
         let text = node.text.as_str();
+        if let Some(found) = label::split(text)
+            && is_literal(found.value)
+            && let Some(field) = self.kind.field(found.label)
+        {
+            return self.field(field, &found, depth, node.at);
+        }
+        let below = self.open.as_ref().is_some_and(|open| depth > open.depth);
+        if let (true, true, Some((label, value))) =
+            (item && below, is_literal(text), text.split_once(COLONS))
+        {
+            return self.slot(Slot::Other(decode(label)), value.trim(), node.at);
+        }
         if let Some(parts) = chain(self.kind, text) {
             return self.chain(&parts, depth, node.at);
         }
@@ -119,7 +154,7 @@ impl<T: Entry> Reading<T> {
         let bare_heading = heading_open && self.last == Last::Title;
         if opens && depth == 0 && !bare_heading {
             self.last = Last::Remark;
-            return self.read.remarks.push(Text::new(text));
+            return self.read.remarks.push(decode(text));
         }
         self.more(text, if bare_heading && opens { ": " } else { " " });
     }
@@ -146,7 +181,7 @@ impl<T: Entry> Reading<T> {
             }
             (Last::Nothing | Last::Title | Last::Slot, _) => {
                 self.last = Last::Remark;
-                self.read.remarks.push(Text::new(text));
+                self.read.remarks.push(decode(text));
             }
         }
     }
@@ -266,7 +301,7 @@ impl<T: Entry> Reading<T> {
                 .iter()
                 .any(|(slot, ..)| matches!(slot, Slot::Named(named) if *named == field))
         };
-        let title = Text::new(&open.title);
+        let title = decode(&open.title);
         if !title.is_empty() {
             match (
                 has(Field::Subject),
@@ -281,7 +316,7 @@ impl<T: Entry> Reading<T> {
             }
         }
         for (slot, value, at) in open.slots {
-            let text = Text::new(&value);
+            let text = decode(&value);
             match slot {
                 Slot::Named(field) => entry.set(field, text, at),
                 Slot::Other(label) => entry.other_mut().push(Other { label, text }),
@@ -303,6 +338,9 @@ fn chain(kind: Kind, text: &str) -> Option<Vec<&str>> {
     match kind {
         Kind::Evidence | Kind::Verification => {}
         Kind::Assumption | Kind::Claim => return None,
+    }
+    if is_literal(text) {
+        return None;
     }
     let arrow = if text.contains(" → ") {
         " → "

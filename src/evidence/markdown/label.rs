@@ -1,4 +1,6 @@
-//! `Label: value` in the ways people write it.
+//! `Label: value` in the ways people write it. A literal line has no label.
+
+use super::literal::is_literal;
 
 /// A line split at its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,11 +15,15 @@ pub(super) struct Labelled<'a> {
     pub clear: bool,
 }
 
-const COLONS: [char; 2] = [':', '：'];
+/// What stands behind a label.
+pub(super) const COLONS: [char; 2] = [':', '：'];
 
 /// Splits `Label: value`, `**Label:** value`, `**Label**: value`, `**Label** — value` and `**Label: value**`.
 pub(super) fn split(line: &str) -> Option<Labelled<'_>> {
     let line = line.trim();
+    if is_literal(line) {
+        return None;
+    }
     match ["**", "__", "*", "_", "`"]
         .into_iter()
         .find_map(|mark| dressed(line, mark))

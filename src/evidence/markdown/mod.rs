@@ -8,6 +8,7 @@ mod checkpoint;
 mod content;
 mod entries;
 mod label;
+mod literal;
 mod patch;
 mod read;
 mod write;

@@ -1,6 +1,7 @@
 //! From Markdown to the ledger: which lines belong to which section.
 
 use super::blocks::{Kind, Lines, Node, as_code, nodes};
+use super::literal::{decode, is_literal};
 use super::{checkpoint, content, label};
 use crate::evidence::ledger::{Extra, Ledger, Span};
 use crate::evidence::sections::{Named, Section, named};
@@ -81,6 +82,8 @@ struct Split {
     open_span: Option<usize>,
     /// Heading and start of the body of the extra that is open, and its end once known.
     extras: Vec<(Text, usize, Option<usize>)>,
+    /// May the title stand for the change id?
+    title_names_change: bool,
 }
 
 impl Default for Split {
@@ -93,6 +96,7 @@ impl Default for Split {
             open: None,
             open_span: None,
             extras: Vec::new(),
+            title_names_change: false,
         }
     }
 }
@@ -110,11 +114,9 @@ impl Split {
     }
 
     fn heading(&mut self, level: u8, node: Node) {
-        let found = label::split(&node.text).filter(|found| found.clear);
-        let (name, value) = match (named(&node.text), found) {
-            (Some(name), _) => (Some(name), ""),
-            (None, Some(found)) => (named(found.label), found.value),
-            (None, None) => (None, ""),
+        let (name, value) = match heading_name(&node.text) {
+            Some((name, value)) => (Some(name), value),
+            None => (None, ""),
         };
         if let Target::Known(section) = self.target {
             if level > self.level && (owns(section, &node.text) || name.is_none()) {
@@ -150,7 +152,8 @@ impl Split {
     fn begin_unknown(&mut self, level: u8, node: &Node) {
         let untitled = self.ledger.title.is_empty() && self.sections.is_empty();
         if self.target == Target::Preamble && level == 1 && untitled {
-            self.ledger.title = Text::new(&node.text);
+            self.ledger.title = decode(&node.text);
+            self.title_names_change = !is_literal(&node.text);
             return;
         }
         if self.target == Target::Extra && level > self.level.max(2) {
@@ -159,8 +162,7 @@ impl Split {
         self.end_span(node.bytes.start);
         self.level = level;
         self.target = Target::Extra;
-        self.extras
-            .push((Text::new(&node.text), node.bytes.end, None));
+        self.extras.push((decode(&node.text), node.bytes.end, None));
     }
 
     fn body(&mut self, node: Node) {
@@ -230,7 +232,7 @@ impl Split {
                     .push(node);
             }
         } else if !node.text.is_empty() {
-            self.ledger.preamble.push(Text::new(&node.text));
+            self.ledger.preamble.push(decode(&node.text));
         }
     }
 
@@ -316,7 +318,9 @@ impl Split {
             content::fill(&mut self.ledger, section, &nodes);
         }
         self.ledger.preamble.retain(|line| !line.is_empty());
-        id_from_title(&mut self.ledger);
+        if self.ledger.change_id.is_none() && self.title_names_change {
+            self.ledger.change_id = id_in_title(self.ledger.title.as_str()).map(Item::from);
+        }
         self.ledger
     }
 }
@@ -327,6 +331,18 @@ fn owns(section: Section, text: &str) -> bool {
         return checkpoint::owns_heading(text);
     }
     section == Section::Risk && content::is_risk_reason(text)
+}
+
+/// What a heading names, and a value that stands behind the name.
+pub(super) fn heading_name(text: &str) -> Option<(Named, &str)> {
+    if is_literal(text) {
+        return None;
+    }
+    if let Some(name) = named(text) {
+        return Some((name, ""));
+    }
+    let found = label::split(text).filter(|found| found.clear)?;
+    Some((named(found.label)?, found.value))
 }
 
 /// A labelled line that names a section.
@@ -350,24 +366,13 @@ fn trim_blank_lines(body: &str) -> &str {
 }
 
 /// `# Evidence ledger: add-login` names the change where nothing else does.
-fn id_from_title(ledger: &mut Ledger) {
-    if ledger.change_id.is_some() {
-        return;
-    }
-    let title = ledger.title.as_str();
-    let Some((before, after)) = [": ", "：", " — ", " – "]
+pub(super) fn id_in_title(title: &str) -> Option<&str> {
+    let (before, after) = [": ", "：", " — ", " – "]
         .into_iter()
-        .find_map(|sign| title.split_once(sign))
-    else {
-        return;
-    };
+        .find_map(|sign| title.split_once(sign))?;
     let before = fold(before);
-    if before.ends_with("ledger") || before.ends_with("원장") {
-        let id = bare(after);
-        if !id.is_empty() {
-            ledger.change_id = Some(Item::from(id));
-        }
-    }
+    let ledger = before.ends_with("ledger") || before.ends_with("원장");
+    Some(bare(after)).filter(|id| ledger && !id.is_empty())
 }
 
 /// Without code marks and emphasis.
