@@ -5,7 +5,7 @@
 //! left to `globset`. Text comes in ready to be compared: case and odd spellings are settled before.
 
 use foldhash::fast::FixedState;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 use std::collections::HashMap;
 
 /// Globs by the words they need; a glob is known by the number it was added with.
@@ -19,6 +19,9 @@ pub(super) struct GlobIndex {
     by_ending: Words,
     /// By the first byte of the last component.
     by_first_byte: HashMap<u8, Vec<Rule>, FixedState>,
+    /// Globs that end with a dot: a set of globs sees no name in a path that ends with one and misses it, a glob on
+    /// its own does not.
+    one_by_one: Vec<(GlobMatcher, usize)>,
     /// The others, and their numbers.
     others: GlobSet,
     numbers: Vec<usize>,
@@ -114,10 +117,15 @@ impl GlobIndexBuilder {
 
     /// Adds a glob under a number.
     pub(super) fn add(&mut self, glob: Glob, number: usize) {
-        if !self.index.take(glob.glob(), number) {
-            self.others.add(glob);
-            self.index.numbers.push(number);
+        if self.index.take(glob.glob(), number) {
+            return;
         }
+        if glob.glob().ends_with('.') {
+            self.index.one_by_one.push((glob.compile_matcher(), number));
+            return;
+        }
+        self.others.add(glob);
+        self.index.numbers.push(number);
     }
 
     /// # Errors
@@ -194,6 +202,11 @@ impl GlobIndex {
         let by_first_byte = last.bytes().next();
         if let Some(rules) = by_first_byte.and_then(|byte| self.by_first_byte.get(&byte)) {
             try_all(rules, at);
+        }
+        for (glob, number) in &self.one_by_one {
+            if glob.is_match(text) {
+                hit(*number);
+            }
         }
         if !self.numbers.is_empty() {
             self.others.matches_into(text, scratch);
@@ -326,7 +339,7 @@ mod tests {
     fn pattern() -> impl Strategy<Value = String> {
         let star = proptest::sample::select(vec![
             "**", "*", "*.b", "a*", "*a*", "a*.b", "*a*.b", "*.b.c", "?", "[ab]", ".a*", "*.é",
-            "a*b*",
+            "a*b*", "[ab].", "?.", "*.",
         ]);
         prop_oneof![word(), star.prop_map(str::to_owned)]
     }
