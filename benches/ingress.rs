@@ -62,12 +62,14 @@ fn ingress(criterion: &mut Criterion) {
                 watched: true,
                 merges: quadgate::server::Merges::Off,
                 inbox: false,
+                required_checks: Vec::new(),
             }),
         },
         limits: Limits::default(),
         store: Arc::new(store),
         metrics: Arc::new(Metrics::new().unwrap()),
         ready: Arc::new([]),
+        pages: None,
         now: Arc::new(|| Timestamp::from_millis(0)),
     });
     let body = body();

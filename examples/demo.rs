@@ -1,5 +1,6 @@
 //! The main job in under a minute: the server and a stand-in GitHub on this machine, one signed pull request of each
-//! quadrant, what became of them, and what the log says. `--exit` ends by itself, `--data-dir DIR` keeps log and store.
+//! quadrant, what became of them, and what the log says. `--exit` ends by itself, `--data-dir DIR` keeps log and store,
+//! `--admin-port N` says where the admin pages are, `--sign-in` lets people in who sign in at the stand-in alone.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::indexing_slicing)] // it talks to a person; a missing JSON member is null
 
 use fake_github::{Config, FakeGitHub, FileSpec, PullSpec, TEST_KEY_PEM};
@@ -30,30 +31,31 @@ async fn main() -> Anything<()> {
     let started = Instant::now();
 
     let github = stand_in().await?;
-    let app = serve(&github, &dir).await?;
+    let app = serve(&github, &dir, &arguments).await?;
     github.set_webhook_url(&format!("http://{}/webhook", app.webhooks));
     github.auto_deliver(true);
     title("The server listens, a stand-in GitHub answers it");
     println!("  stand-in GitHub   {}", github.url());
     println!("  webhooks          http://{}/webhook", app.webhooks);
     if let Some(admin) = app.admin {
+        println!("  admin pages       http://{admin}/");
         println!("  operators         http://{admin}/readyz  http://{admin}/metrics");
     }
 
-    title("Four pull requests are opened; GitHub sends signed webhooks");
-    let mut pending = None;
+    title("Five pull requests are opened; GitHub sends signed webhooks");
+    let mut pending = Vec::new();
     for (quadrant, spec) in pull_requests() {
         let number = github.open_pull(REPO, &spec);
         let seen = verdict(&github, number).await?;
         show(&github, &dir, number, &seen)?;
         if quadrant == 'D' {
-            pending = Some(number);
+            pending.push(number);
         }
     }
 
-    if let Some(number) = pending {
-        title("An owner answers the D with `/approve A`");
-        answer(&github, &dir, number).await?;
+    if let Some(number) = pending.first() {
+        title("An owner answers the first D with `/approve A`; the second one waits");
+        answer(&github, &dir, *number).await?;
     }
 
     title("The log was not touched");
@@ -63,7 +65,16 @@ async fn main() -> Anything<()> {
         println!("Log and store stay in {}", kept.display());
     }
     if !arguments.exit {
-        println!("The URLs above stay up. Press Ctrl-C to end.");
+        if let Some(admin) = app.admin {
+            println!("\nLook at it:");
+            for page in ["", "inbox", "audit"].map(str::to_owned) {
+                println!("  http://{admin}/{page}");
+            }
+            for number in &pending {
+                println!("  http://{admin}/pulls/{REPO}/{number}");
+            }
+        }
+        println!("They stay up. Press Ctrl-C to end.");
         tokio::signal::ctrl_c().await?;
     }
     app.stop().await;
@@ -73,6 +84,8 @@ async fn main() -> Anything<()> {
 struct Arguments {
     exit: bool,
     data_dir: Option<PathBuf>,
+    admin_port: u16,
+    sign_in: bool,
 }
 
 impl Arguments {
@@ -80,6 +93,8 @@ impl Arguments {
         let mut read = Self {
             exit: false,
             data_dir: None,
+            admin_port: 0,
+            sign_in: false,
         };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
@@ -91,12 +106,22 @@ impl Arguments {
                         .ok_or("`--data-dir` needs a directory after it")?;
                     read.data_dir = Some(PathBuf::from(dir));
                 }
+                "--admin-port" => {
+                    let port = words.next().ok_or("`--admin-port` needs a port after it")?;
+                    read.admin_port = port.parse()?;
+                }
+                "--sign-in" => read.sign_in = true,
+                "--help" => {
+                    println!("demo [--exit] [--data-dir DIR] [--admin-port N] [--sign-in]");
+                    std::process::exit(0);
+                }
                 other => {
-                    return Err(
-                        format!("unknown argument `{other}`: use --exit, --data-dir DIR").into(),
-                    );
+                    return Err(format!("unknown argument `{other}`: see --help").into());
                 }
             }
+        }
+        if read.sign_in && read.admin_port == 0 {
+            return Err("`--sign-in` needs `--admin-port`: GitHub sends people back there".into());
         }
         Ok(read)
     }
@@ -115,17 +140,26 @@ async fn stand_in() -> Anything<FakeGitHub> {
     for repo in [REPO, INBOX, "octo-org/bot"] {
         github.add_repo(repo);
     }
+    // The agent can read nothing of it: signed in, it sees no pull request.
+    github.set_collaborator(REPO, "octo-owner", "admin");
     github.drop_deliveries();
     Ok(github)
 }
 
 /// The server as `quadgate serve` starts it, with a configuration that fits on a page.
-async fn serve(github: &FakeGitHub, dir: &Path) -> Anything<App> {
+async fn serve(github: &FakeGitHub, dir: &Path, arguments: &Arguments) -> Anything<App> {
     let file = |name: &str, text: &str| SourceFile::new("demo", name, text);
+    let port = arguments.admin_port;
+    let url = (port != 0).then(|| format!("admin_url: http://127.0.0.1:{port}\n"));
+    let client = arguments
+        .sign_in
+        .then(|| format!("github_client_id: {}\n", github.config().client_id()));
     let server = format!(
-        "listen: 127.0.0.1:0\nadmin_listen: 127.0.0.1:0\ndata_dir: {0}/data\naudit_dir: {0}/bot-state\ngithub_url: {1}\n",
+        "listen: 127.0.0.1:0\nadmin_listen: 127.0.0.1:{port}\ndata_dir: {0}/data\naudit_dir: {0}/bot-state\ngithub_url: {1}\n{2}{3}",
         dir.display(),
-        github.url()
+        github.url(),
+        url.unwrap_or_default(),
+        client.unwrap_or_default()
     );
     let projects = format!(
         "governance_repo: octo-org/bot\nsupervised_repos: [{REPO}]\ndecision_inbox:\n  repository: {INBOX}\n"
@@ -147,6 +181,7 @@ async fn serve(github: &FakeGitHub, dir: &Path) -> Anything<App> {
         ("QUADGATE_WEBHOOK_SECRET", SECRET),
         ("QUADGATE_APP_ID", "12345"),
         ("QUADGATE_PRIVATE_KEY", TEST_KEY_PEM),
+        ("QUADGATE_CLIENT_SECRET", "test-client-secret"),
     ];
     let environment = environment
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -165,7 +200,7 @@ async fn serve(github: &FakeGitHub, dir: &Path) -> Anything<App> {
     Ok(App::start(config).await?)
 }
 
-fn pull_requests() -> [(char, PullSpec); 4] {
+fn pull_requests() -> [(char, PullSpec); 5] {
     let open = |title: &str, file: FileSpec| PullSpec::new(title).author("busy-agent").file(file);
     [
         (
@@ -203,6 +238,22 @@ fn pull_requests() -> [(char, PullSpec); 4] {
                     "on: pull_request_target\n",
                 ),
             ),
+        ),
+        (
+            'D',
+            open(
+                "Take the <script> out of the deployed page",
+                FileSpec::modified(
+                    ".github/workflows/deploy.yml",
+                    "run: ./deploy --page index.html\n",
+                    "run: ./deploy --page plain.html\n",
+                ),
+            )
+            .file(FileSpec::modified(
+                "site/index <draft>.html",
+                "<script>go()</script>\n",
+                "<p>Hello</p>\n",
+            )),
         ),
     ]
 }

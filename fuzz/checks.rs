@@ -104,6 +104,7 @@ pub fn payload(bytes: &[u8]) {
             inbox: true,
             // Everything that can be asked for is asked for.
             merges: Merges::IntoDefault,
+            required_checks: Vec::new(),
         }),
     };
     let (first, body) = bytes.split_first().unwrap_or((&0, &[]));

@@ -3,25 +3,28 @@
 //! INVARIANT: nothing is accepted before everything that accepting needs is open, and nothing is closed before the
 //! work in hand has ended or its time is up.
 
+mod answers;
 mod observe;
+mod opened;
 mod owners;
 mod ready;
+mod scribe;
+mod sign_in;
+mod turns;
 
-use crate::audit::{self, AuditLog};
+use crate::audit;
 use crate::clock::Clock;
-use crate::github::{ClientConfig, ClientError, GitHub, Timeouts};
+use crate::github::{ClientConfig, ClientError, GitHub, OAuth, Timeouts};
 use crate::inbox::ReceiptKey;
 use crate::policy::Policy;
 use crate::server::{self, Context, Merges, Metrics, ServerState, Standing, WebhookSecrets};
 use crate::settings::{SecretError, Secrets, Server};
-use crate::store::{
-    Store, StoreError,
-    sqlite::{SqliteOptions, SqliteStore},
-};
-use crate::worker::{AuditWriter, Bench, FaultPoint, TickMetrics, WriteBudget};
+use crate::store::StoreError;
+use crate::worker::{Bench, CallBudget, CallLimits, FaultPoint, TickMetrics, WriteBudget};
+use opened::Opened;
+use scribe::Scribe;
 use secrecy::{ExposeSecret, SecretSlice};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -68,6 +71,23 @@ pub enum StartError {
         /// The last entry that was.
         known: u64,
     },
+    /// The files of the audit log are those of another one.
+    #[error(
+        "entry {seq} of the audit log in `{dir}` is not the one that the database has under this number: the directory \
+         or the database is another one's, or was restored from a copy; put the two together that belong together"
+    )]
+    AuditStrange {
+        /// Where the log is.
+        dir: String,
+        /// The entry.
+        seq: u64,
+    },
+    /// The replicas sign with different keys.
+    #[error(
+        "the receipt key is not the one that the other replicas of this database use: set `QUADGATE_RECEIPT_KEY` to the \
+         same key on all of them"
+    )]
+    OtherReceiptKey,
     /// The client.
     #[error("the GitHub client cannot be made: {0}")]
     Client(#[from] ClientError),
@@ -83,6 +103,12 @@ pub enum StartError {
     /// The key of the ballots.
     #[error("{0}")]
     ReceiptKey(String),
+    /// People are to sign in, and the secret for it is missing.
+    #[error(
+        "`github_client_id` is set in server.yml, but `QUADGATE_CLIENT_SECRET` is not; set it, or name a file in \
+         `QUADGATE_CLIENT_SECRET_FILE`"
+    )]
+    ClientSecret,
     /// A listener.
     #[error("`{address}` cannot be listened on: {cause}; is another server running there?")]
     Listen {
@@ -109,6 +135,8 @@ pub struct App {
     policy: Arc<watch::Sender<Arc<Policy>>>,
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
+    /// Writes the audit log's files behind a database.
+    scribe: Option<Scribe>,
     shutdown: Duration,
 }
 
@@ -129,11 +157,20 @@ impl App {
         } = config;
         let metrics =
             Arc::new(Metrics::new().map_err(|error| StartError::Metrics(error.to_string()))?);
-        let store: Arc<dyn Store> =
-            Arc::new(SqliteStore::open(&SqliteOptions::new(&server.data_dir)).await?);
+        let Opened {
+            store,
+            audit,
+            scribe,
+            tick,
+        } = Opened::by(&server, accept_audit_loss).await?;
+        let scribe = scribe.map(Scribe::start);
+        if server.database_url.is_some() {
+            opened::same_receipt_key(&*store, &receipt_key, secrets.receipt.is_some()).await?;
+        }
         metrics.count_on(&store.counters().await?);
-        let audit = open_audit_log(&server, &*store, accept_audit_loss).await?;
         let github = GitHub::new(client_config(&server, &secrets, &metrics))?;
+        let answers = answers::Answers::new(github.clone(), &server.data_dir, receipt_key.clone());
+        answers.load();
         let configured = watch::Sender::new(policy.clone());
         let policy = owners::pin(policy, &github, &*store).await?;
         let (policy, policy_now) = watch::channel(Arc::new(policy));
@@ -150,11 +187,19 @@ impl App {
             receipt_key: ReceiptKey::new(receipt_key.expose_secret())
                 .map_err(|error| StartError::ReceiptKey(error.to_string()))?,
             web_base: web_base(&server.github_url),
+            details_base: details_base(&server),
             inboxes: Mutex::default(),
             writes: WriteBudget::new(server.limits.writes_per_hour),
+            calls: CallBudget::new(CallLimits {
+                reserve: server.limits.call_reserve,
+                content_per_minute: server.limits.content_per_minute,
+                content_per_hour: server.limits.content_per_hour,
+            }),
+            decision_days: server.retention.decision_days,
             tick_metrics: TickMetrics::new(&server.audit_dir),
             fault_point,
         });
+        let pages = pages(&server, &secrets, &github)?;
         let state = ServerState {
             webhook_path: server.webhook_path.clone(),
             secrets: webhook_secrets(&secrets)?,
@@ -166,6 +211,7 @@ impl App {
             store: Arc::clone(&store),
             metrics,
             ready: ready::checks(Arc::clone(&store), github),
+            pages,
             now: {
                 let clock = Arc::clone(&clock);
                 Arc::new(move || clock.now())
@@ -178,11 +224,11 @@ impl App {
             Some(address) => Some(listen(address, admin, stopped.clone(), &mut tasks).await?),
             None => None,
         };
-        for number in 1..=server.limits.workers {
-            tasks.spawn(Arc::clone(&bench).run(worker_name(number), stopped.clone()));
-        }
+        tasks.spawn(answers.keep(Arc::clone(&clock), stopped.clone()));
         // Without workers this replica only accepts: the sweep belongs to those that work.
         if server.limits.workers > 0 {
+            let workers = usize::try_from(server.limits.workers).unwrap_or(usize::MAX);
+            tasks.spawn(Arc::clone(&bench).run(replica(), workers, stopped.clone()));
             let resolving = owners::resolve_the_rest(
                 Arc::clone(&bench),
                 configured.subscribe(),
@@ -190,7 +236,7 @@ impl App {
                 stopped.clone(),
             );
             tasks.spawn(resolving);
-            tasks.spawn(crate::tick::run(Arc::clone(&bench), stopped));
+            tasks.spawn(turns::tick(Arc::clone(&bench), tick, stopped));
         }
         Ok(Self {
             webhooks,
@@ -200,6 +246,7 @@ impl App {
             policy,
             stop,
             tasks,
+            scribe,
             shutdown: server.timeouts.shutdown(),
         })
     }
@@ -231,61 +278,67 @@ impl App {
             );
             self.tasks.abort_all();
         }
+        if let Some(scribe) = self.scribe {
+            scribe.stop().await;
+        }
         self.bench.store.close().await;
     }
 
     /// Drops everything where it stands, as a crash would: nothing is ended, nothing is closed in order.
     pub async fn abandon(mut self) {
         self.tasks.shutdown().await;
-    }
-}
-
-async fn open_audit_log(
-    server: &Server,
-    store: &dyn Store,
-    accept_loss: bool,
-) -> Result<AuditWriter, StartError> {
-    let tail = store.audit_tail().await?;
-    let dir: PathBuf = server.audit_dir.clone();
-    let opened =
-        tokio::task::spawn_blocking(move || AuditLog::open(&dir, audit::Options::default()));
-    let (log, warnings) = opened
-        .await
-        .map_err(|error| StartError::Metrics(error.to_string()))??;
-    for warning in warnings {
-        tracing::warn!(%warning, "the audit log was put right");
-    }
-    let found = log.last().map_or(0, |witness| witness.seq);
-    if let Some(known) = tail
-        && known.seq > found
-    {
-        if !accept_loss {
-            return Err(StartError::AuditLoss {
-                dir: server.audit_dir.display().to_string(),
-                found,
-                known: known.seq,
-            });
+        if let Some(scribe) = self.scribe {
+            scribe.abandon().await;
         }
-        tracing::error!(
-            found,
-            known = known.seq,
-            "the audit log lost entries; going on as told"
-        );
-        store.reset_audit_tail(log.last()).await?;
     }
-    Ok(AuditWriter::new(log))
 }
 
 fn client_config(server: &Server, secrets: &Secrets, metrics: &Arc<Metrics>) -> ClientConfig {
     ClientConfig {
         base_url: server.github_url.clone(),
-        timeouts: Timeouts {
-            connect: server.timeouts.connect(),
-            read: server.timeouts.request(),
-            total: server.timeouts.request(),
-        },
+        timeouts: timeouts(server),
         observer: Arc::new(observe::Counting(Arc::clone(metrics))),
         ..ClientConfig::new(secrets.app_id, secrets.private_key.clone())
+    }
+}
+
+/// The admin pages, where people reach them.
+fn pages(
+    server: &Server,
+    secrets: &Secrets,
+    github: &GitHub,
+) -> Result<Option<server::Pages>, StartError> {
+    let Some(settings) = server.admin_pages.clone() else {
+        return Ok(None);
+    };
+    let web_base = web_base(&server.github_url);
+    let identity = match &settings.client_id {
+        None => None,
+        Some(id) => {
+            let secret = secrets.client.clone().ok_or(StartError::ClientSecret)?;
+            let oauth = OAuth::new(&web_base, id, secret, timeouts(server))?;
+            Some(sign_in::identity(oauth, github.clone()))
+        }
+    };
+    Ok(Some(server::Pages {
+        settings,
+        audit_dir: server.audit_dir.clone(),
+        web_base,
+        identity,
+    }))
+}
+
+/// Base of the addresses that check-runs name: only where the pages are served.
+fn details_base(server: &Server) -> Option<String> {
+    let url = server.admin_pages.as_ref()?.url.as_ref()?;
+    Some(url.as_str().to_owned())
+}
+
+fn timeouts(server: &Server) -> Timeouts {
+    Timeouts {
+        connect: server.timeouts.connect(),
+        read: server.timeouts.request(),
+        total: server.timeouts.request(),
     }
 }
 
@@ -299,16 +352,17 @@ fn context(secrets: &Secrets, policy: watch::Receiver<Arc<Policy>>) -> Context {
         own_app: secrets.app_id,
         supervision: Arc::new(move |repo| {
             let policy = policy.borrow();
+            let required_checks = policy.ci_of(&repo.name).required_checks;
             Standing {
                 supervised: policy.is_gated(&repo.name),
-                watched: policy.is_watched(&repo.name)
-                    && !policy.ci_of(&repo.name).required_checks.is_empty(),
+                watched: policy.is_watched(&repo.name) && !required_checks.is_empty(),
                 inbox: policy.inbox.repository == repo.name,
                 merges: match policy.merge.base_branches.as_slice() {
                     _ if !policy.merge.enabled => Merges::Off,
                     [] => Merges::IntoDefault,
                     branches => Merges::Into(branches.to_vec()),
                 },
+                required_checks,
             }
         }),
     }
@@ -342,10 +396,36 @@ fn web_base(github_url: &str) -> String {
     if github_url == "https://api.github.com" {
         return "https://github.com".to_owned();
     }
+    // With data residency the API is `api.SUBDOMAIN.ghe.com` beside `SUBDOMAIN.ghe.com`.
+    let beside = github_url.strip_prefix("https://api.");
+    if let Some(host) = beside.filter(|host| host.ends_with(".ghe.com")) {
+        return format!("https://{host}");
+    }
     github_url.trim_end_matches("/api/v3").to_owned()
 }
 
-fn worker_name(number: u64) -> String {
-    let process = std::process::id();
-    format!("{process}-{number}")
+/// A name for this process that no other replica has: in a container every process has the same number.
+fn replica() -> String {
+    let mut random = [0_u8; 6];
+    match getrandom::fill(&mut random) {
+        Ok(()) => hex::encode(random),
+        Err(_) => std::process::id().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::web_base;
+
+    #[test]
+    fn pages_stand_beside_every_kind_of_api() {
+        for (api, pages) in [
+            ("https://api.github.com", "https://github.com"),
+            ("https://api.octo.ghe.com", "https://octo.ghe.com"),
+            ("https://ghe.example.com/api/v3", "https://ghe.example.com"),
+            ("http://127.0.0.1:3999", "http://127.0.0.1:3999"),
+        ] {
+            assert_eq!(web_base(api), pages);
+        }
+    }
 }

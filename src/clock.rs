@@ -12,6 +12,11 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Returns after `duration` by this clock.
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+
+    /// Returns when this clock shows `moment`: at once when that is past, also when it passed since somebody looked.
+    fn sleep_until(&self, moment: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        self.sleep(moment.since(self.now()))
+    }
 }
 
 /// The clock of this machine.

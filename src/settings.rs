@@ -4,17 +4,20 @@
 //! The only place that reads the directory. The environment is passed in as a map, so that nothing below
 //! `main` looks at the process. Secrets have types that do not print.
 
+mod admin;
 mod directory;
 mod environment;
 mod secrets;
 mod server;
 
+pub use admin::{AdminPages, Origin};
 pub use directory::read_directory;
-pub use environment::{Environment, from_process, parse_dotenv};
-pub use secrets::{SecretError, Secrets, receipt_key};
-pub use server::{Limits, Log, LogFormat, Server, ServerFile, Timeouts};
+pub use environment::{Environment, from_process, parse_dotenv, without_variables};
+pub use secrets::{SecretError, Secrets, database_url, receipt_key};
+pub use server::{Limits, Log, LogFormat, Retention, Server, ServerFile, Timeouts};
 
 use crate::policy::{self, Compiled, Effective, Policy, Problem, SourceFile};
+use crate::rules;
 use std::path::Path;
 
 /// A configuration directory that can be run.
@@ -44,7 +47,7 @@ pub fn load(directory: &Path) -> Result<Loaded, Vec<Problem>> {
 /// # Errors
 /// Every problem found, not the first.
 pub fn load_files(directory: &str, files: &[SourceFile]) -> Result<Loaded, Vec<Problem>> {
-    let compiled = policy::compile(directory, files);
+    let compiled = policy::compile(directory, files).and_then(rehearsed);
     let server = server::compile(files);
     match (compiled, server) {
         (Ok(compiled), Ok((server, mut more_warnings, mut more_values))) => {
@@ -68,6 +71,16 @@ pub fn load_files(directory: &str, files: &[SourceFile]) -> Result<Loaded, Vec<P
             problems.extend(server.err().unwrap_or_default());
             Err(problems)
         }
+    }
+}
+
+/// A policy whose scripts have run once: most of their mistakes show only then.
+fn rehearsed(compiled: Compiled) -> Result<Compiled, Vec<Problem>> {
+    let problems = rules::user::rehearse(&compiled.policy);
+    if problems.is_empty() {
+        Ok(compiled)
+    } else {
+        Err(problems)
     }
 }
 

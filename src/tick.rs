@@ -20,6 +20,15 @@ const MISSED: Duration = Duration::from_hours(1);
 /// Finished deliveries are kept this long.
 const KEPT: Duration = Duration::from_hours(30 * 24);
 
+/// GitHub lists deliveries for three days.
+const LISTED: Duration = Duration::from_hours(3 * 24);
+
+/// A delivery that was under way when the list was read is seen by the next look.
+const OVERLAP: Duration = Duration::from_hours(1);
+
+/// Where the store keeps up to when the list of deliveries was gone through.
+const DELIVERIES_SEEN: &str = "deliveries_seen";
+
 /// Where the store keeps when the last tick ended.
 pub const LAST: &str = "last_tick";
 
@@ -37,6 +46,15 @@ pub async fn run(bench: Arc<Bench>, mut stop: watch::Receiver<bool>) {
         if looked.is_none_or(|at| now.since(at) >= MISSED) {
             if let Err(error) = look_for_missed(&bench).await {
                 tracing::warn!(%error, "the sweep for missed pull requests failed; the next one makes up for it");
+            }
+            match repeat_missed(&bench).await {
+                Ok(0) => {}
+                Ok(deliveries) => {
+                    tracing::info!(deliveries, "GitHub was asked to repeat what nobody took");
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "missed deliveries could not be asked for; the next sweep tries again");
+                }
             }
             forget(&bench, now).await;
             looked = Some(now);
@@ -71,6 +89,19 @@ async fn forget(bench: &Bench, now: Timestamp) {
             tracing::warn!(%error, "old deliveries are not forgotten; the next sweep tries again");
         }
     }
+    let kept = Duration::from_secs(bench.decision_days.saturating_mul(86_400));
+    match bench.store.prune_decisions(now.minus(kept)).await {
+        Ok(0) => {}
+        Ok(decisions) => {
+            tracing::info!(
+                decisions,
+                "old decisions are forgotten; their audit entries stay"
+            );
+        }
+        Err(error) => {
+            tracing::warn!(%error, "old decisions are not forgotten; the next sweep tries again");
+        }
+    }
 }
 
 /// Puts every installation to work; its repositories, then their unjudged pull requests, follow from there.
@@ -87,6 +118,29 @@ pub async fn look_for_missed(bench: &Bench) -> Result<(), WorkError> {
         }
     }
     Ok(())
+}
+
+/// Asks GitHub to repeat, once, each delivery that nobody took (the server was down, or said that it cannot); returns how
+/// many. What the store knows already it takes for what it is.
+///
+/// # Errors
+/// The deliveries cannot be listed or repeated; the next look starts from the same moment.
+pub async fn repeat_missed(bench: &Bench) -> Result<u64, WorkError> {
+    let now = bench.clock.now();
+    let oldest = now.minus(LISTED);
+    let seen = bench.store.meta(DELIVERIES_SEEN).await?;
+    let seen: Option<Timestamp> = seen.and_then(|text| text.parse().ok());
+    let since = seen.map_or(oldest, |at| at.minus(OVERLAP).max(oldest));
+    let mut repeated = 0;
+    for missed in bench.github.failed_deliveries(since).await? {
+        if !missed.redelivered {
+            bench.github.redeliver(&missed.last).await?;
+            repeated += 1;
+        }
+    }
+    let now = now.to_string();
+    bench.store.set_meta(DELIVERIES_SEEN, &now).await?;
+    Ok(repeated)
 }
 
 /// Puts to work every pull request on whose Issue something was said (reactions have no webhook, and one of a comment

@@ -1,9 +1,10 @@
-//! One line as a link of the chain. Reads no file; knows only what linking needs, so that entries with
-//! members of a later version are still checked.
+//! One line as a link of the chain, and links in a row. Reads no file; knows only what linking needs, so that entries
+//! with members of a later version are still checked.
 
 use super::entry::digest;
 use crate::domain::Witness;
 use serde::Deserialize;
+use std::borrow::Cow;
 
 /// The `prev` of the first entry.
 pub const GENESIS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
@@ -35,9 +36,10 @@ pub(super) enum NoLink {
 }
 
 #[derive(Deserialize)]
-struct Members {
+struct Members<'a> {
     seq: u64,
-    prev: String,
+    #[serde(borrow)]
+    prev: Cow<'a, str>,
     #[serde(default)]
     decision: Option<String>,
 }
@@ -48,7 +50,7 @@ pub(super) fn link(line: &[u8]) -> Result<Link, NoLink> {
     let mut canonical = Vec::with_capacity(body.len() + 1);
     canonical.extend_from_slice(body);
     canonical.push(b'}');
-    let members: Members =
+    let members: Members<'_> =
         serde_json::from_slice(&canonical).map_err(|error| NoLink::NotJson(error.to_string()))?;
     Ok(Link {
         sound: digest(&canonical) == hash,
@@ -56,9 +58,15 @@ pub(super) fn link(line: &[u8]) -> Result<Link, NoLink> {
             seq: members.seq,
             hash: hash.to_owned(),
         },
-        prev: members.prev,
+        prev: members.prev.into_owned(),
         decision: members.decision,
     })
+}
+
+/// Is this line, without its end, an entry with the hash that it states? Whether the chain holds is for `verify`.
+#[must_use]
+pub fn is_sound(line: &[u8]) -> bool {
+    link(line).is_ok_and(|link| link.sound)
 }
 
 /// The line before `,"hash":…` and the stated hash.

@@ -15,7 +15,6 @@ use std::io;
 
 /// An entry before the log gives it its number and its place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Stored", try_from = "Stored")]
 pub struct EntryDraft {
     /// When it was decided.
     pub ts: Timestamp,
@@ -24,6 +23,7 @@ pub struct EntryDraft {
     /// The pull request and commit it speaks about; `None` where it is about none.
     pub about: Option<About>,
     /// What it says.
+    #[serde(flatten, with = "waiting")]
     pub body: Body,
     /// `sha256:` and the digest of the policy in force.
     pub policy: String,
@@ -33,61 +33,38 @@ pub struct EntryDraft {
     pub version: String,
 }
 
-/// A draft as it waits in the store. [`Body`] is written without its kind, as it stands in the log, so the kind
-/// waits beside it.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    ts: Timestamp,
-    decision: String,
-    about: Option<About>,
-    kind: String,
-    body: Body,
-    policy: String,
-    delivery: Option<DeliveryId>,
-    version: String,
-}
+/// A body as it waits in the store. By itself it is written without its kind, as it stands in the log, so the kind waits
+/// beside it, and one that would be read back as another kind must not be written to the log.
+mod waiting {
+    use super::Body;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-impl From<EntryDraft> for Stored {
-    fn from(draft: EntryDraft) -> Self {
-        Self {
-            ts: draft.ts,
-            decision: draft.decision,
-            about: draft.about,
-            kind: draft.body.kind().to_owned(),
-            body: draft.body,
-            policy: draft.policy,
-            delivery: draft.delivery,
-            version: draft.version,
-        }
+    #[derive(Serialize)]
+    struct Given<'a> {
+        kind: &'a str,
+        body: &'a Body,
     }
-}
 
-/// An entry was read back as another kind than it was: it must not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("an entry of kind `{was}` was read back as `{read}`")]
-struct OtherKind {
-    was: String,
-    read: &'static str,
-}
+    #[derive(Deserialize)]
+    struct Found {
+        kind: String,
+        body: Body,
+    }
 
-impl TryFrom<Stored> for EntryDraft {
-    type Error = OtherKind;
+    pub(super) fn serialize<S: Serializer>(body: &Body, to: S) -> Result<S::Ok, S::Error> {
+        let kind = body.kind();
+        Given { kind, body }.serialize(to)
+    }
 
-    fn try_from(stored: Stored) -> Result<Self, OtherKind> {
-        let read = stored.body.kind();
-        if stored.kind != read {
-            let was = stored.kind;
-            return Err(OtherKind { was, read });
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Body, D::Error> {
+        let Found { kind, body } = Found::deserialize(from)?;
+        if kind == body.kind() {
+            return Ok(body);
         }
-        Ok(Self {
-            ts: stored.ts,
-            decision: stored.decision,
-            about: stored.about,
-            body: stored.body,
-            policy: stored.policy,
-            delivery: stored.delivery,
-            version: stored.version,
-        })
+        let read = body.kind();
+        Err(D::Error::custom(format!(
+            "an entry of kind `{kind}` was read back as `{read}`"
+        )))
     }
 }
 
@@ -313,7 +290,10 @@ struct Written<'a> {
 
 impl EntryDraft {
     /// The line with its line end, and its place in the chain.
-    pub(super) fn encode(&self, seq: u64, prev: &str) -> Result<(Vec<u8>, Witness), io::Error> {
+    ///
+    /// # Errors
+    /// A member cannot be written as JSON.
+    pub fn encode(&self, seq: u64, prev: &str) -> Result<(Vec<u8>, Witness), io::Error> {
         let about = self.about.as_ref();
         let written = Written {
             seq,

@@ -1,9 +1,9 @@
 //! The writer: one process, append only, whole line and fsync before the witness is given.
 //!
-//! Blocking file calls only; the app calls it off the async threads. INVARIANT: what is on disk up to the
-//! known length is whole lines; what a crash or a full disk left behind it is cut off or moved aside first.
+//! Blocking file calls only; the app calls it off the async threads. Entries that come together are written with one
+//! sync ([`Batch`]). INVARIANT: what is on disk up to the known length is whole lines; what a crash or a full disk left behind it is cut off or moved aside first.
 
-use super::chain::{GENESIS, Link};
+use super::chain::{GENESIS, Link, link};
 use super::entry::EntryDraft;
 use super::segments::{ACTIVE_FILE, full_file, full_files};
 use crate::domain::Witness;
@@ -11,6 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 mod tail;
 
@@ -64,6 +65,17 @@ pub enum AuditError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// An entry that has its place already does not follow the last one here.
+    #[error(
+        "entry {seq} of the database does not follow the last entry of `{}`: the two logs are not the same one",
+        dir.display()
+    )]
+    Unchained {
+        /// The log's directory.
+        dir: PathBuf,
+        /// The entry.
+        seq: u64,
     },
     /// The entry is not on disk, so what it justifies must not be published.
     #[error("audit entry not written to `{}`: {source}; nothing is published until it is", path.display())]
@@ -235,26 +247,99 @@ impl AuditLog {
     /// It is not on disk (disk full, a broken disk): nothing that it justifies may be published. The log stays
     /// usable: the next append first removes what this one may have left.
     pub fn append(&mut self, draft: &EntryDraft) -> Result<Witness, AuditError> {
-        self.try_append(draft).map_err(|source| AuditError::Append {
-            path: self.dir.join(ACTIVE_FILE),
-            source,
-        })
+        let mut batch = self.batch();
+        let witness = batch.add(draft)?;
+        batch.write()?;
+        Ok(witness)
     }
 
-    fn try_append(&mut self, draft: &EntryDraft) -> io::Result<Witness> {
-        self.clean()?;
-        let (seq, prev) = match &self.last {
-            Some(last) => (last.seq.saturating_add(1), last.hash.as_str()),
-            None => (1, GENESIS),
-        };
-        let (line, witness) = draft.encode(seq, prev)?;
-        let size = u64::try_from(line.len()).unwrap_or(u64::MAX);
-        if self.len > 0 && self.len.saturating_add(size) > self.options.max_bytes {
-            self.rotate()?;
+    /// Begins to gather entries that are written with one sync.
+    pub fn batch(&mut self) -> Batch<'_> {
+        Batch {
+            last: self.last.clone(),
+            log: self,
+            lines: Vec::new(),
+            added: Vec::new(),
         }
+    }
+
+    fn failed(&self, source: io::Error) -> AuditError {
+        AuditError::Append {
+            path: self.dir.join(ACTIVE_FILE),
+            source,
+        }
+    }
+
+    /// Writes whole lines and syncs them; what they are is remembered only then.
+    fn write_lines(&mut self, lines: &[u8], added: Vec<(String, Witness)>) -> io::Result<()> {
+        self.clean()?;
+        self.write_synced(lines)?;
+        for (decision, witness) in added {
+            self.last = Some(witness.clone());
+            self.recent.add(decision, witness);
+        }
+        Ok(())
+    }
+
+    /// Writes lines (each with its end) that have their places already, in as few syncs as the files allow.
+    ///
+    /// # Errors
+    /// A line does not follow the one before it, or is not on disk. Those before it may be: [`Self::last`] says.
+    pub fn append_chained(&mut self, lines: &[String]) -> Result<(), AuditError> {
+        let mut rest = lines;
+        while !rest.is_empty() {
+            let written = self.append_some(rest)?;
+            rest = rest.get(written..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Writes as many lines as the file takes, at least one; says how many.
+    fn append_some(&mut self, lines: &[String]) -> Result<usize, AuditError> {
+        let mut text = String::new();
+        let mut last = self.last.clone();
+        let mut count = 0;
+        for line in lines {
+            let len = self.len.saturating_add(bytes(&text));
+            if len > 0 && len.saturating_add(bytes(line)) > self.options.max_bytes && count > 0 {
+                break;
+            }
+            last = Some(self.follows(last.as_ref(), line)?);
+            text.push_str(line);
+            count += 1;
+        }
+        let written = self.clean().and_then(|()| {
+            if self.len > 0 && self.len.saturating_add(bytes(&text)) > self.options.max_bytes {
+                self.rotate()?;
+            }
+            self.write_synced(text.as_bytes())
+        });
+        written.map_err(|source| self.failed(source))?;
+        self.last = last;
+        Ok(count)
+    }
+
+    /// The place of a line that follows this one.
+    fn follows(&self, last: Option<&Witness>, line: &str) -> Result<Witness, AuditError> {
+        let (seq, prev) = last.map_or((0, GENESIS), |last| (last.seq, last.hash.as_str()));
+        let unchained = || AuditError::Unchained {
+            dir: self.dir.clone(),
+            seq: seq.saturating_add(1),
+        };
+        let bare = line.strip_suffix('\n').ok_or_else(unchained)?;
+        match link(bare.as_bytes()) {
+            Ok(read) if read.sound && read.at.seq == seq.saturating_add(1) && read.prev == prev => {
+                Ok(read.at)
+            }
+            Ok(_) | Err(_) => Err(unchained()),
+        }
+    }
+
+    /// Whole and on the disk, or not there.
+    fn write_synced(&mut self, bytes: &[u8]) -> io::Result<()> {
         let written = self
             .active
-            .write_whole(&line)
+            .write_whole(bytes)
             .and_then(|()| self.active.sync());
         if let Err(error) = written {
             self.dirty = true;
@@ -262,10 +347,8 @@ impl AuditLog {
             let _ = self.clean();
             return Err(error);
         }
-        self.len += size;
-        self.recent.add(draft.decision.clone(), witness.clone());
-        self.last = Some(witness.clone());
-        Ok(witness)
+        self.len += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Ok(())
     }
 
     fn clean(&mut self) -> io::Result<()> {
@@ -298,6 +381,73 @@ impl AuditLog {
     }
 }
 
+/// Entries that are written together, with one sync. Dropped without [`Batch::write`], they are not written.
+///
+/// INVARIANT: their places are the log's only after `write` has succeeded. When it fails, none that it was to write counts.
+pub struct Batch<'a> {
+    log: &'a mut AuditLog,
+    /// The end of the log as it will be.
+    last: Option<Witness>,
+    lines: Vec<u8>,
+    added: Vec<(String, Witness)>,
+}
+
+impl Batch<'_> {
+    /// Adds an entry and says where it will stand.
+    ///
+    /// # Errors
+    /// It cannot be written as a line, or the file is full and what was gathered before could not be written to it.
+    pub fn add(&mut self, draft: &EntryDraft) -> Result<Witness, AuditError> {
+        self.try_add(draft)
+            .map_err(|source| self.log.failed(source))
+    }
+
+    /// The entry of a decision, if it is gathered here or among the recent ones.
+    #[must_use]
+    pub fn find(&self, decision: &str) -> Option<&Witness> {
+        let added = self.added.iter().find(|(id, _)| id == decision);
+        added
+            .map(|(_, witness)| witness)
+            .or_else(|| self.log.find_decision(decision))
+    }
+
+    /// Writes what was gathered to the disk.
+    ///
+    /// # Errors
+    /// As for [`AuditLog::append`], for all of them.
+    pub fn write(mut self) -> Result<(), AuditError> {
+        self.flush().map_err(|source| self.log.failed(source))
+    }
+
+    fn try_add(&mut self, draft: &EntryDraft) -> io::Result<Witness> {
+        let (seq, prev) = match &self.last {
+            Some(last) => (last.seq.saturating_add(1), last.hash.as_str()),
+            None => (1, GENESIS),
+        };
+        let (line, witness) = draft.encode(seq, prev)?;
+        let bytes = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+        let before = self.log.len.saturating_add(bytes(self.lines.len()));
+        if before > 0 && before.saturating_add(bytes(line.len())) > self.log.options.max_bytes {
+            self.flush()?;
+            self.log.clean()?;
+            self.log.rotate()?;
+        }
+        self.lines.extend_from_slice(&line);
+        self.added.push((draft.decision.clone(), witness.clone()));
+        self.last = Some(witness.clone());
+        Ok(witness)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let lines = std::mem::take(&mut self.lines);
+        let added = std::mem::take(&mut self.added);
+        self.log.write_lines(&lines, added)
+    }
+}
+
 impl std::fmt::Debug for AuditLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AuditLog")
@@ -306,6 +456,14 @@ impl std::fmt::Debug for AuditLog {
             .finish_non_exhaustive()
     }
 }
+
+fn bytes(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
+
+/// So often, so long apart, a lock that is taken is tried before another server is suspected.
+const LOCK_LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 fn lock(dir: &Path) -> Result<File, AuditError> {
     let path = dir.join(LOCK_FILE);
@@ -318,11 +476,15 @@ fn lock(dir: &Path) -> Result<File, AuditError> {
             path: dir.to_owned(),
             source,
         })?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(AuditError::Locked { path }),
-        Err(TryLockError::Error(source)) => Err(AuditError::File { path, source }),
+    // A child that was just being started can hold the file for a moment after its parent let go.
+    for _ in 0..LOCK_LOOKS {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOOKS),
+            Err(TryLockError::Error(source)) => return Err(AuditError::File { path, source }),
+        }
     }
+    Err(AuditError::Locked { path })
 }
 
 fn open_active(path: &Path) -> io::Result<File> {

@@ -6,15 +6,23 @@
 
 mod chain;
 mod entry;
+mod export;
+mod filter;
 mod lines;
 mod log;
+mod place;
 mod query;
+mod record;
 mod segments;
 mod verify;
 
-pub use chain::GENESIS;
+pub use chain::{GENESIS, is_sound};
 pub use entry::{About, Body, Closing, EntryDraft, text_of_bytes};
-pub use log::{AuditError, AuditLog, Options, Warning};
-pub use query::{Columns, Filter, ReadError, Record, Records, newest};
-pub use segments::{ACTIVE_FILE, log_files};
-pub use verify::{Fault, Finding, Intact, VerifyError, verify};
+pub use export::{ExportError, MANIFEST, Manifest, Range, export};
+pub use filter::{Filter, Sieve};
+pub use log::{AuditError, AuditLog, Batch, Options, Warning};
+pub use place::{Back, Onward, Place, entry_at, seq_of};
+pub use query::{ReadError, Records, newest};
+pub use record::Record;
+pub use segments::{ACTIVE_FILE, LogFile, log_files};
+pub use verify::{Expected, Fault, Finding, Intact, Progress, VerifyError, verify, verify_chain};

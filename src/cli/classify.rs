@@ -3,6 +3,7 @@
 use super::input::{Input, Judged};
 use super::terminal::{Style, plain};
 use super::{Exit, Io};
+use crate::rules::Explanation;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -64,24 +65,10 @@ pub(super) fn subject(judged: &Judged) -> String {
 
 /// The decision document of `--json`.
 pub(super) fn document(judged: &Judged) -> Value {
-    let Judged {
-        facts,
-        policy,
-        verdict,
-    } = judged;
-    let axes = verdict.axes();
-    json!({
-        "kind": "classification",
-        "pr": format!("{}#{}", facts.repo, facts.number),
-        "base_sha": facts.base_sha,
-        "head_sha": facts.head_sha,
-        "quadrant": verdict.quadrant(),
-        "ir": axes.map(|axes| axes.ir),
-        "cr": axes.map(|axes| axes.cr),
-        "reasoning": verdict.reasoning(),
-        "rules_fired": verdict.rules_fired(),
-        "files": verdict.files(),
-        "policy": policy.digest,
-        "version": env!("CARGO_PKG_VERSION"),
-    })
+    json!(Explanation::of(
+        &judged.facts,
+        &judged.verdict,
+        &judged.policy.digest,
+        env!("CARGO_PKG_VERSION"),
+    ))
 }

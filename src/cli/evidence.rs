@@ -6,11 +6,11 @@
 mod lint;
 mod steps;
 
+use super::{Exit, Io};
 use crate::domain::Quadrant;
 use crate::evidence::{Language, Ledger, Risk, Vocabulary, json, markdown};
 use clap::{Args, Subcommand};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Larger files are no ledgers.
@@ -124,35 +124,22 @@ enum Unusable {
     Output(#[from] std::io::Error),
 }
 
-/// Runs the command on standard output and error; the exit code.
-pub fn run(args: &EvidenceArgs) -> u8 {
-    run_with(
-        args,
-        &mut std::io::stdout().lock(),
-        &mut std::io::stderr().lock(),
-    )
-}
-
-/// Runs the command; the exit code.
-pub fn run_with(args: &EvidenceArgs, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
+/// Runs the command.
+pub fn run(args: &EvidenceArgs, io: &mut Io<'_>) -> Exit {
     let root = args.root.as_path();
     let done = match &args.command {
-        Command::New(args) => steps::new(args, root, stdout),
-        Command::Lint(args) => lint::lint(args, root, stdout, stderr),
-        Command::Status(args) => lint::status(args, root, stdout, stderr),
-        Command::Approve(args) => steps::approve(args, root, stdout),
-        Command::Finalize(args) => steps::finalize(args, root, stdout),
-        Command::Convert(args) => convert(args, stdout),
-        Command::Schema => schema(stdout),
+        Command::New(args) => steps::new(args, root, io),
+        Command::Lint(args) => lint::lint(args, root, io),
+        Command::Status(args) => lint::status(args, root, io),
+        Command::Approve(args) => steps::approve(args, root, io),
+        Command::Finalize(args) => steps::finalize(args, root, io),
+        Command::Convert(args) => convert(args, io),
+        Command::Schema => schema(io),
     };
-    match done {
-        Ok(code) => code,
-        Err(error) => {
-            // Nobody is left to tell when standard error is gone too.
-            let _ = writeln!(stderr, "quadgate evidence: {error}");
-            2
-        }
-    }
+    done.unwrap_or_else(|error| {
+        io.say(format!("quadgate evidence: {error}"));
+        Exit::Unusable
+    })
 }
 
 /// A ledger as it was read.
@@ -243,7 +230,7 @@ fn active_files(root: &Path) -> Result<Vec<PathBuf>, Unusable> {
     Ok(files)
 }
 
-fn convert(args: &ConvertArgs, stdout: &mut dyn Write) -> Result<u8, Unusable> {
+fn convert(args: &ConvertArgs, io: &mut Io<'_>) -> Result<Exit, Unusable> {
     let loaded = load(&args.file)?;
     let text = match args.to {
         Form::Markdown => markdown::write(&loaded.ledger, args.lang.into()),
@@ -252,12 +239,12 @@ fn convert(args: &ConvertArgs, stdout: &mut dyn Write) -> Result<u8, Unusable> {
             source,
         })?,
     };
-    stdout.write_all(text.as_bytes())?;
-    Ok(0)
+    io.out.write_all(text.as_bytes())?;
+    Ok(Exit::Ok)
 }
 
-fn schema(stdout: &mut dyn Write) -> Result<u8, Unusable> {
+fn schema(io: &mut Io<'_>) -> Result<Exit, Unusable> {
     let text = json::schema().map_err(|error| Unusable::Other(error.to_string()))?;
-    stdout.write_all(text.as_bytes())?;
-    Ok(0)
+    io.out.write_all(text.as_bytes())?;
+    Ok(Exit::Ok)
 }

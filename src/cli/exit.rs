@@ -27,13 +27,9 @@ Exit codes:
   12  D: irreversible, critical: an owner must answer";
 
 impl Exit {
-    /// From the code of a command that knows no quadrants.
-    pub(super) fn of(code: u8) -> Self {
-        match code {
-            0 => Self::Ok,
-            1 => Self::Findings,
-            _ => Self::Unusable,
-        }
+    /// By how many findings there are.
+    pub(super) fn of_findings(count: usize) -> Self {
+        if count == 0 { Self::Ok } else { Self::Findings }
     }
 
     /// The number.

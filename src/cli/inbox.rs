@@ -1,13 +1,14 @@
 //! `quadgate inbox read`: how would this comment be read? A comment as JSON comes in, the reading goes out; nothing
 //! is fetched and nothing is done.
 
-use super::input::ConfigArgument;
+use super::input::{ConfigArgument, load};
+use super::{Exit, Io};
 use crate::domain::AccountType;
 use crate::inbox::{Comment, Edit, Place, Speaker, read};
 use crate::policy::Owners;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
-use std::io::{Read, Write};
+use std::io::Read;
 
 /// `quadgate inbox …`
 #[derive(Debug, Args)]
@@ -55,49 +56,45 @@ struct Said {
     why: String,
 }
 
-impl InboxArgs {
-    /// Where the owners are configured.
-    pub(super) fn config(&self) -> &ConfigArgument {
-        let InboxCommand::Read { config, .. } = &self.command;
-        config
+/// Runs the command on standard input, with the owners of the configuration.
+pub(super) fn run(args: &InboxArgs, io: &mut Io<'_>) -> Exit {
+    let InboxCommand::Read { config, .. } = &args.command;
+    match load(&config.directory_or_default(), io) {
+        Some(loaded) => read_from(
+            args,
+            &loaded.policy.owners,
+            &mut std::io::stdin().lock(),
+            io,
+        ),
+        None => Exit::Unusable,
     }
 }
 
-/// Runs the command; the exit code is 0 when the comment was read, whatever it means, and 2 otherwise.
-pub fn run(
-    args: &InboxArgs,
-    owners: &Owners,
-    input: &mut dyn Read,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> u8 {
+/// Reads the comment; [`Exit::Ok`] when it was read, whatever it means.
+pub fn read_from(args: &InboxArgs, owners: &Owners, input: &mut dyn Read, io: &mut Io<'_>) -> Exit {
     let InboxCommand::Read { json, .. } = args.command;
     let mut text = Vec::new();
     let document = input
         .read_to_end(&mut text)
         .map_err(|error| error.to_string())
         .and_then(|_| serde_json::from_slice(&text).map_err(|error| error.to_string()));
-    let written = match document {
-        Ok(document) => {
-            let said = said(document, owners);
-            if json {
-                serde_json::to_writer(&mut *out, &said)
-                    .map_err(std::io::Error::from)
-                    .and_then(|()| writeln!(out))
-            } else {
-                let word = serde_json::to_value(said.reading).unwrap_or_default();
-                let word = word.as_str().unwrap_or_default();
-                writeln!(out, "{word}: {}", said.why)
-            }
-            .map(|()| 0)
+    let said = match document {
+        Ok(document) => said(document, owners),
+        Err(error) => {
+            io.say(format!(
+                "error: not a comment document: {error}; see `quadgate inbox read --help`"
+            ));
+            return Exit::Unusable;
         }
-        Err(error) => writeln!(
-            err,
-            "error: not a comment document: {error}; see `quadgate inbox read --help`"
-        )
-        .map(|()| 2),
     };
-    written.unwrap_or(2)
+    let members = serde_json::to_value(&said).unwrap_or_default();
+    if json {
+        io.print(members.to_string());
+    } else {
+        let word = members.get("reading").and_then(serde_json::Value::as_str);
+        io.print(format!("{}: {}", word.unwrap_or_default(), said.why));
+    }
+    Exit::Ok
 }
 
 fn said(document: Document, owners: &Owners) -> Said {

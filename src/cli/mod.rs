@@ -6,21 +6,32 @@
 pub mod audit;
 mod classify;
 mod config;
+mod deadletter;
+mod doctor;
 pub mod evidence;
 mod exit;
 mod explain;
+mod healthcheck;
 pub mod inbox;
 mod input;
+mod operator;
+mod replay;
 mod serve;
+mod setup;
+mod shell;
 mod status;
+mod store;
 mod terminal;
 
 pub use exit::Exit;
 
-use crate::settings;
-use clap::{Parser, Subcommand};
+use crate::github::{ClientConfig, GitHub};
+use crate::settings::{self, Secrets, Server};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use tokio::runtime::Runtime;
 
 /// Decides for each pull request: may this merge by itself, or must the owner be asked first?
 #[derive(Debug, Parser)]
@@ -38,16 +49,30 @@ enum Command {
     Explain(explain::Arguments),
     /// Check and show the configuration
     Config(config::Arguments),
+    /// Make the GitHub App and keep its secrets, by a page on this machine
+    Setup(setup::Arguments),
+    /// Check key, permissions, webhook, repositories and this machine, with the way to mend what is wrong
+    Doctor(doctor::Arguments),
     /// Run the server
     Serve(serve::Arguments),
     /// Say how the server stands: what waits, what was given up, what owners are asked
     Status(status::Arguments),
+    /// Put a delivery back to work
+    Replay(replay::Arguments),
+    /// Look after work that was given up
+    Deadletter(deadletter::Arguments),
+    /// Ask the running server whether it is well
+    Healthcheck(healthcheck::Arguments),
     /// Ask the audit log, and check that nobody touched it
     Audit(audit::AuditArgs),
     /// Keep and check evidence ledgers
     Evidence(evidence::EvidenceArgs),
     /// Say how a comment on an Issue is read
     Inbox(inbox::InboxArgs),
+    /// Print completions for a shell
+    Completions(shell::Completions),
+    /// Write the manual pages
+    Man(shell::Man),
 }
 
 /// Where a command writes.
@@ -58,6 +83,8 @@ pub struct Io<'a> {
     pub err: &'a mut dyn Write,
     /// May results carry colours?
     pub colour: bool,
+    /// May progress be shown on `err`?
+    pub progress: bool,
 }
 
 impl std::fmt::Debug for Io<'_> {
@@ -83,6 +110,12 @@ impl Io<'_> {
     }
 }
 
+/// The whole command line as data: what references and completions are made of.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs the program: arguments and streams of the process.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -94,6 +127,7 @@ pub fn main() -> ExitCode {
         out: &mut out,
         err: &mut io::stderr(),
         colour,
+        progress: io::stderr().is_terminal(),
     };
     let exit = match cli.command {
         Command::Classify(arguments) => classify::run(&arguments, &mut io),
@@ -101,37 +135,39 @@ pub fn main() -> ExitCode {
         Command::Config(arguments) => config::run(&arguments, &mut io),
         Command::Serve(arguments) => serve::run(&arguments, &mut io),
         Command::Status(arguments) => status::run(&arguments, &mut io),
-        Command::Audit(arguments) => Exit::of(audit::run(
-            &arguments,
-            io::stderr().is_terminal(),
-            io.out,
-            io.err,
-        )),
-        Command::Evidence(arguments) => Exit::of(evidence::run_with(&arguments, io.out, io.err)),
-        Command::Inbox(arguments) => read_comment(&arguments, &mut io),
+        Command::Audit(arguments) => audit::run(&arguments, &mut io),
+        Command::Evidence(arguments) => evidence::run(&arguments, &mut io),
+        Command::Inbox(arguments) => inbox::run(&arguments, &mut io),
+        Command::Setup(arguments) => setup::run(&arguments, &mut io),
+        Command::Doctor(arguments) => doctor::run(&arguments, &mut io),
+        Command::Replay(arguments) => replay::run(&arguments, &mut io),
+        Command::Deadletter(arguments) => deadletter::run(&arguments, &mut io),
+        Command::Healthcheck(arguments) => healthcheck::run(&arguments, &mut io),
+        Command::Completions(arguments) => shell::completions(&arguments, &mut io),
+        Command::Man(arguments) => shell::man(&arguments, &mut io),
     };
     let _ = out.flush();
     exit.into()
 }
 
-/// `inbox read` needs the owners, and nothing else of the configuration.
-fn read_comment(arguments: &inbox::InboxArgs, io: &mut Io<'_>) -> Exit {
-    match settings::load(&arguments.config().directory_or_default()) {
-        Ok(loaded) => {
-            let owners = &loaded.policy.owners;
-            Exit::of(inbox::run(
-                arguments,
-                owners,
-                &mut io::stdin().lock(),
-                io.out,
-                io.err,
-            ))
-        }
-        Err(problems) => {
-            for problem in &problems {
-                io.say(terminal::plain(&problem.to_string()));
-            }
-            Exit::Unusable
-        }
-    }
+/// The runtime of a command that waits for something.
+fn runtime() -> Result<Runtime, String> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("the runtime does not start: {error}"))
+}
+
+/// The client of a command, with the secrets that `serve` would read. Must be called inside a runtime.
+fn connect(server: &Server) -> Result<GitHub, String> {
+    let environment = settings::from_process(Path::new("."))?;
+    let secrets = Secrets::read(&environment).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        problems.join("; ")
+    })?;
+    let config = ClientConfig {
+        base_url: server.github_url.clone(),
+        ..ClientConfig::new(secrets.app_id, secrets.private_key)
+    };
+    GitHub::new(config).map_err(|error| error.to_string())
 }

@@ -24,7 +24,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, io: &mut Io<'_>) -> Exit {
     let directory = arguments.config.directory_or_default();
-    let loaded = match settings::load(&directory) {
+    let mut loaded = match settings::load(&directory) {
         Ok(loaded) => loaded,
         Err(problems) => {
             for problem in &problems {
@@ -51,6 +51,11 @@ pub(super) fn run(arguments: &Arguments, io: &mut Io<'_>) -> Exit {
             }
             return Exit::Unusable;
         }
+    };
+    let configured = loaded.server.database_url.take();
+    loaded.server.database_url = match settings::database_url(&environment, configured.as_ref()) {
+        Ok(url) => url,
+        Err(problem) => return refuse(io, &problem.to_string()),
     };
     if let Err(problem) = start_logging(&loaded.server.log) {
         return refuse(io, &problem);

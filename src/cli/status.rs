@@ -13,18 +13,18 @@ use crate::clock::{Clock, SystemClock};
 use crate::domain::{IssueKind, PullState, Timestamp, Witness};
 use crate::gate::burn_in::BurnIn;
 use crate::settings::{self, Loaded};
-use crate::store::sqlite::SqliteReader;
 use crate::store::{DeadLetter, InstallationRow, Store, StoreError};
 use crate::{tick, worker};
 use clap::Args;
 use serde_json::{Map, Value, json};
-use std::path::Path;
 use std::time::Duration;
 
 /// Work that waits longer than this needs a look.
 const LATE: Duration = Duration::from_mins(10);
 /// A server that has not ticked for so many ticks (and five minutes) is not running.
 const MISSED_TICKS: u32 = 3;
+/// More entries than these in the database and not in the files need a look.
+const MOST_UNWRITTEN: u64 = 1000;
 /// The newest entries of the log that are shown.
 const ENTRIES: usize = 5;
 
@@ -57,6 +57,10 @@ struct Status {
     last_tick: Option<Timestamp>,
     tick: Duration,
     tail: Option<Witness>,
+    /// The last entry that the log's files must hold.
+    on_disk: Option<Witness>,
+    /// Is the store a database, whose log may be written on another machine?
+    database: bool,
     newest: Vec<Record>,
     clocks: BurnIn,
     burn_in_days: u64,
@@ -98,27 +102,28 @@ pub(super) fn run(arguments: &Arguments, io: &mut Io<'_>) -> Exit {
 }
 
 fn look(loaded: &Loaded, now: Timestamp) -> Result<Status, String> {
-    if loaded.server.database_url.is_some() {
-        return Err("`status` reads the SQLite store of `data_dir`; `database_url` is set".into());
-    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("the runtime does not start: {error}"))?;
     let newest = audit::newest(&loaded.server.audit_dir, ENTRIES)
         .map_err(|error| format!("the audit log cannot be read: {error}"))?;
-    runtime
-        .block_on(gather(&loaded.server.data_dir, loaded, newest, now))
-        .map_err(|error| error.to_string())
+    let database = super::store::database(&loaded.server)?.is_some();
+    runtime.block_on(async {
+        let store = super::store::look(&loaded.server).await?;
+        gather(&*store, loaded, newest, now, database)
+            .await
+            .map_err(|error| error.to_string())
+    })
 }
 
 async fn gather(
-    data_dir: &Path,
+    store: &dyn Store,
     loaded: &Loaded,
     newest: Vec<Record>,
     now: Timestamp,
+    database: bool,
 ) -> Result<Status, StoreError> {
-    let store = SqliteReader::look(data_dir).await?;
     let kept = store.meta(worker::BURN_IN).await?.unwrap_or_default();
     let kept: Value = serde_json::from_str(&kept).unwrap_or_default();
     let waits = |state: &PullState| {
@@ -141,6 +146,8 @@ async fn gather(
             .and_then(|text| text.parse().ok()),
         tick: loaded.policy.tick,
         tail: store.audit_tail().await?,
+        on_disk: super::store::end_on_disk(store).await?,
+        database,
         newest,
         clocks: BurnIn::read(&kept, now).0,
         burn_in_days: loaded.policy.l4_burn_in_days,
@@ -175,8 +182,18 @@ fn findings(status: &Status) -> Vec<String> {
         None => findings.push("the server has never ticked on this store".to_owned()),
     }
     let logged = status.newest.last().map_or(0, |record| record.seq);
-    if let Some(tail) = &status.tail
+    let unwritten = status.tail.as_ref().map_or(0, |tail| {
+        let written = status.on_disk.as_ref().map_or(0, |end| end.seq);
+        tail.seq.saturating_sub(written)
+    });
+    if unwritten > MOST_UNWRITTEN {
+        findings.push(format!(
+            "{unwritten} entries of the audit log wait in the database: no replica writes its files"
+        ));
+    }
+    if let Some(tail) = &status.on_disk
         && tail.seq > logged
+        && !(status.database && logged == 0)
     {
         findings.push(format!(
             "the audit log ends at entry {logged}, but entry {} was written",

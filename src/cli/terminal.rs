@@ -1,6 +1,7 @@
 //! What may reach a terminal: colours where they are wanted, text from a change only with its control
 //! characters spelled out (a path can carry escape sequences or turn the reading direction around).
 
+use crate::doctor::State;
 use crate::domain::Quadrant;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -51,6 +52,16 @@ impl Style {
 
     pub fn faint(self, text: &str) -> String {
         self.paint("2", text)
+    }
+
+    /// Text in the colour of a finding.
+    pub fn state(self, state: State, text: &str) -> String {
+        let code = match state {
+            State::Ok => "32",
+            State::Warn => "1;33",
+            State::Fail => "1;31",
+        };
+        self.paint(code, text)
     }
 
     /// Text in the colour of a quadrant.

@@ -55,12 +55,14 @@ pub enum PatchError {
     Malformed,
 }
 
-/// Lines a hunk header announces and those that came.
+/// Lines a hunk header announces and those that came, and the changed ones of all hunks.
 #[derive(Default)]
 struct Tally {
     old_left: i64,
     new_left: i64,
     adds_up: bool,
+    added: u64,
+    removed: u64,
 }
 
 impl PatchError {
@@ -85,13 +87,12 @@ impl<'a> Patch<'a> {
     /// The patch is absent, cut or not a diff.
     pub fn of(file: &'a FileChange) -> Result<Self, PatchError> {
         let text = file.patch.as_deref().filter(|text| !text.is_empty());
-        let (patch, adds_up) = Self::parse(text.ok_or(PatchError::Missing)?)?;
-        let (added, removed) = patch.counts();
+        let (patch, tally) = Self::parse(text.ok_or(PatchError::Missing)?)?;
         let counted = file.additions != 0 || file.deletions != 0;
         let complete = if counted {
-            (added, removed) == (file.additions, file.deletions)
+            (tally.added, tally.removed) == (file.additions, file.deletions)
         } else {
-            adds_up
+            tally.adds_up
         };
         if complete {
             Ok(patch)
@@ -100,7 +101,7 @@ impl<'a> Patch<'a> {
         }
     }
 
-    fn parse(text: &'a str) -> Result<(Self, bool), PatchError> {
+    fn parse(text: &'a str) -> Result<(Self, Tally), PatchError> {
         let text = text.strip_suffix('\n').unwrap_or(text);
         let mut lines: Vec<Line<'a>> = Vec::with_capacity(text.len() / 32 + 8);
         let mut starts: Vec<usize> = Vec::new();
@@ -133,7 +134,7 @@ impl<'a> Patch<'a> {
         }
         tally.close();
         let ends = starts.into_iter().skip(1).chain([lines.len()]).collect();
-        Ok((Self { lines, ends }, tally.adds_up))
+        Ok((Self { lines, ends }, tally))
     }
 
     /// The lines of each hunk in order.
@@ -181,22 +182,19 @@ impl<'a> Patch<'a> {
                     })
             })
     }
-
-    fn counts(&self) -> (u64, u64) {
-        self.lines()
-            .fold((0, 0), |(added, removed), line| match line {
-                Line::Added(_) => (added + 1, removed),
-                Line::Removed(_) => (added, removed + 1),
-                Line::Context(_) => (added, removed),
-            })
-    }
 }
 
 impl Tally {
     fn count(&mut self, line: Line<'_>) {
         match line {
-            Line::Added(_) => self.new_left -= 1,
-            Line::Removed(_) => self.old_left -= 1,
+            Line::Added(_) => {
+                self.added += 1;
+                self.new_left -= 1;
+            }
+            Line::Removed(_) => {
+                self.removed += 1;
+                self.old_left -= 1;
+            }
             Line::Context(_) => {
                 self.new_left -= 1;
                 self.old_left -= 1;

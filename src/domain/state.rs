@@ -166,6 +166,9 @@ pub struct PullState {
     pub repo: RepoRef,
     /// The number.
     pub number: PullNumber,
+    /// Its title when it was last judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// The head SHA last seen.
     pub head_sha: Sha,
     /// When it became the head, by this server's knowledge.

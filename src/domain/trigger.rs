@@ -73,6 +73,20 @@ impl Subject {
         }
     }
 
+    /// The repository it lies in; `None` for a whole installation.
+    #[must_use]
+    pub fn repo(&self) -> Option<&RepoRef> {
+        match self {
+            Self::Pull { repo, .. }
+            | Self::Head { repo, .. }
+            | Self::Issue { repo, .. }
+            | Self::Repo { repo }
+            | Self::MergeGroup { repo, .. }
+            | Self::Commit { repo, .. } => Some(repo),
+            Self::Installation { .. } => None,
+        }
+    }
+
     /// The installation through which the subject is reached.
     #[must_use]
     pub fn installation(&self) -> InstallationId {

@@ -22,6 +22,8 @@ pub(super) enum Who {
     App,
     /// One installation.
     Installation(InstallationId),
+    /// A person who signed in, with a token that comes with each call. Nothing is kept of the answers.
+    Person,
 }
 
 /// One request to be made.

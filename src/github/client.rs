@@ -26,7 +26,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{OnceCell, Semaphore};
 
 /// The version of the REST API that we read.
-const API_VERSION: &str = "2022-11-28";
+pub(super) const API_VERSION: &str = "2022-11-28";
 /// Requests in flight at once; GitHub counts more than a hundred as abuse.
 const IN_FLIGHT: usize = 20;
 const REDIRECTS: usize = 3;
@@ -39,7 +39,7 @@ pub struct GitHub {
 
 pub(super) struct Inner {
     http: Octocrab,
-    base: Uri,
+    pub(super) base: Uri,
     key: AppKey,
     pub(super) app_id: AppId,
     user_agent: HeaderValue,
@@ -47,9 +47,11 @@ pub(super) struct Inner {
     retry: ReadRetry,
     observer: Arc<dyn Observer>,
     permits: Semaphore,
-    kept: Kept,
+    pub(super) kept: Kept,
     /// GitHub's clock minus ours in seconds; zero unless GitHub refused our App token for its times.
     clock_offset: AtomicI64,
+    /// Our clock minus GitHub's in seconds, as the last answer showed it.
+    clock_skew: Mutex<Option<i64>>,
     installations: Mutex<HashMap<InstallationId, Arc<Installation>>>,
     /// The App as GitHub shows it, once read.
     pub(super) app: OnceCell<super::AppView>,
@@ -89,6 +91,7 @@ impl GitHub {
                 permits: Semaphore::new(IN_FLIGHT),
                 kept: Kept::default(),
                 clock_offset: AtomicI64::new(0),
+                clock_skew: Mutex::default(),
                 installations: Mutex::default(),
                 app: OnceCell::new(),
                 labels: Mutex::default(),
@@ -100,6 +103,12 @@ impl GitHub {
     #[must_use]
     pub fn rate_left(&self, installation: InstallationId) -> Option<RateLeft> {
         *lock(&self.inner.installation(installation).rate)
+    }
+
+    /// Our clock minus GitHub's in seconds, as the last answer showed it; `None` before the first one.
+    #[must_use]
+    pub fn clock_skew(&self) -> Option<i64> {
+        *lock(&self.inner.clock_skew)
     }
 
     /// Sends a call and reads its JSON.
@@ -128,6 +137,21 @@ impl GitHub {
                 }
                 done => return done,
             }
+        }
+    }
+
+    /// Sends one read with a person's token, once; whatever is not a success is an error.
+    pub(super) async fn as_person(
+        &self,
+        token: &SecretString,
+        call: &Call,
+    ) -> Result<Reply, ApiError> {
+        let client = self.inner.carrying(call.name, token.clone())?;
+        let reply = Box::pin(self.inner.exchange_once(&client, call, None)).await?;
+        if reply.status.is_success() {
+            Ok(reply)
+        } else {
+            Err(call.gives_up_on(&reply, SystemTime::now()))
         }
     }
 
@@ -173,6 +197,10 @@ impl Inner {
     async fn authorised(&self, call: &Call) -> Result<Reply, ApiError> {
         match call.who {
             Who::App => self.as_app(call).await,
+            Who::Person => Err(ApiError::unreadable(
+                call.name,
+                "a person's call without the person's token",
+            )),
             Who::Installation(id) => {
                 let installation = self.installation(id);
                 let token = installation
@@ -321,6 +349,9 @@ impl Inner {
         };
         self.observer.call(call.name, outcome, started.elapsed());
         let reply = result?;
+        if let Some(skew) = error::clock_skew(&reply.headers, SystemTime::now()) {
+            *lock(&self.clock_skew) = Some(skew);
+        }
         self.note_rate(call.who, &reply.headers);
         Ok(reply)
     }
@@ -388,7 +419,7 @@ impl Inner {
         };
         let resource = text("x-ratelimit-resource").unwrap_or("core");
         let installation = match who {
-            Who::App => None,
+            Who::App | Who::Person => None,
             Who::Installation(id) => Some(id),
         };
         if let Some(id) = installation

@@ -12,6 +12,10 @@ mod config;
 mod error;
 mod etag;
 mod graphql;
+mod kept_file;
+mod manifest;
+pub mod needs;
+mod oauth;
 mod observer;
 mod page;
 mod path;
@@ -24,10 +28,12 @@ pub use auth::KeyError;
 pub use client::GitHub;
 pub use config::{ClientConfig, ClientError, ReadRetry, Timeouts};
 pub use error::{ApiError, CLOCK_TOLERANCE};
+pub use manifest::{ConversionError, NewApp, convert};
+pub use oauth::{OAuth, UserToken};
 pub use observer::{CallOutcome, NoObserver, Observer, RateLeft};
 pub use read::{
-    AppView, Comment, Content, DeliveryAttempt, FactsRead, FailedDelivery, GroupCommit,
-    InstallationView, IssueView, MergeSettings, PullView, Reaction, RepoView, Wants,
+    AppView, Comment, Content, DeliveryAttempt, FactsRead, FailedDelivery, GroupCommit, HookConfig,
+    InstallationView, IssueView, MergeSettings, PullView, Reaction, RepoView, RequiredCheck, Wants,
 };
 pub use transport::Proxy;
 pub use write::Seen;

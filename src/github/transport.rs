@@ -55,6 +55,7 @@ pub(super) fn build(
 ) -> Result<Octocrab, ClientError> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
+    http.set_nodelay(true);
     http.set_connect_timeout(Some(timeouts.connect));
     let encrypted = base.scheme_str() == Some("https");
     match proxy.toward(base) {

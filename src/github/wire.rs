@@ -4,6 +4,10 @@
 //! check-run without an App), words that are new to us are kept as text, ids are `u64`. Whether a missing member
 //! can be done without is decided where it is turned into a value of ours.
 
+mod registration;
+
+pub(super) use registration::{Branch, HookConfig, MadeApp, Rule};
+
 use crate::domain::{Account, AccountId, AccountType};
 use serde::Deserialize;
 
@@ -343,6 +347,49 @@ pub(super) struct Installation {
 pub(super) struct Repositories {
     pub(super) total_count: Option<u64>,
     pub(super) repositories: Option<Vec<Repo>>,
+}
+
+/// A page of things of which only the ids are wanted.
+pub(super) trait Ids: serde::de::DeserializeOwned {
+    /// The length of the whole list and the ids of this page; `None` when one of them is missing.
+    fn ids(self) -> Option<(u64, Vec<u64>)>;
+}
+
+/// Anything with an id.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Identified {
+    id: Option<u64>,
+}
+
+/// A page of the installations that a person can reach.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct UserInstallations {
+    total_count: Option<u64>,
+    installations: Option<Vec<Identified>>,
+}
+
+impl Ids for UserInstallations {
+    fn ids(self) -> Option<(u64, Vec<u64>)> {
+        let ids = self.installations?.into_iter().map(|one| one.id);
+        Some((self.total_count?, ids.collect::<Option<_>>()?))
+    }
+}
+
+/// A page of the repositories of one installation that a person can read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct UserRepositories {
+    total_count: Option<u64>,
+    repositories: Option<Vec<Identified>>,
+}
+
+impl Ids for UserRepositories {
+    fn ids(self) -> Option<(u64, Vec<u64>)> {
+        let ids = self.repositories?.into_iter().map(|one| one.id);
+        Some((self.total_count?, ids.collect::<Option<_>>()?))
+    }
 }
 
 /// One attempt to deliver a webhook.

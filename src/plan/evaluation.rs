@@ -325,6 +325,7 @@ fn state_after(decision: &Decision<'_>, says: effects::Says) -> PullState {
     PullState {
         repo: input.repo.clone(),
         number: facts.number,
+        title: Some(input.title.to_owned()),
         head_sha: facts.head_sha.clone(),
         head_since: same_head
             .map(|prior| prior.head_since)

@@ -1,7 +1,7 @@
 //! All files of a configuration directory to one [`Policy`], or every problem of all of them.
 //!
-//! INVARIANT: nothing that looks like policy is passed over in silence: an unknown YAML file or a user rule
-//! that this version cannot run is a problem, never ignored.
+//! INVARIANT: nothing that looks like policy is passed over in silence: an unknown YAML file or a file among the
+//! user rules that is none is a problem, never ignored.
 
 use super::nearest::nearest;
 use super::paths::{ClassifierRulesFile, PathPolicy, PathProblem};
@@ -9,7 +9,7 @@ use super::shape::{self, Written};
 use super::source::{Effective, Place, Problem, SourceFile};
 use super::{
     AgentRegistry, EnvFile, OwnerFile, Policy, ProjectsFile, Skills, agent_registry, env, owner,
-    projects, skills,
+    projects, skills, user_rules,
 };
 use crate::domain::RepoName;
 use schemars::JsonSchema;
@@ -80,20 +80,14 @@ impl Pass<'_> {
         let known = || REQUIRED.into_iter().chain(OPTIONAL).chain([SERVER]);
         let problem = |message: String| Problem::new(&file.shown, Place::START, message);
         if name.starts_with("skills/") {
-            let last = name.rsplit('/').next().unwrap_or(name);
-            let harmless = last.starts_with("README") || last.starts_with('.');
-            if !harmless {
-                let message = "user rules are not supported by this version".to_owned();
-                let hint = "remove the file: it would not be enforced";
-                self.problems.push(problem(message).hint(hint));
-            }
+            self.problems.extend(user_rules::check_name(file));
         } else if name == UNREAD {
             let message = "not read: it decides nothing about a pull request".to_owned();
             self.warnings.push(problem(message));
         } else if file.is_yaml() && !known().any(|k| k == name) {
             let hint = match nearest(name, known()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "known files: ".to_owned() + &known().collect::<Vec<_>>().join(", "),
+                None => format!("known files: {}", known().collect::<Vec<_>>().join(", ")),
             };
             let message = format!("unknown configuration file `{name}`");
             self.problems.push(problem(message).hint(hint));
@@ -161,7 +155,9 @@ impl Pass<'_> {
                 self.show(&file);
                 self.keep(env)
             });
-        let skills = self.read::<Skills>("skills.yml").and_then(|file| {
+        let skills_file = self.read::<Skills>("skills.yml");
+        let user_rules = self.user_rules(skills_file.as_ref());
+        let skills = skills_file.and_then(|file| {
             let skills = skills::compile(&file, &mut warnings);
             self.show(&file);
             self.keep(skills)
@@ -204,10 +200,24 @@ impl Pass<'_> {
             tick: env.tick,
             skills: skills.unwrap_or_default(),
             agents,
+            user_rules,
             digest: digest(self.files),
         };
         self.check_ci(&policy, &projects_file);
         Some(policy)
+    }
+
+    fn user_rules(&mut self, skills: Option<&Written<Skills>>) -> user_rules::UserRules {
+        let user_rules::Read {
+            rules,
+            problems,
+            warnings,
+            effective,
+        } = user_rules::read(self.files, skills);
+        self.problems.extend(problems);
+        self.warnings.extend(warnings);
+        self.effective.extend(effective);
+        rules
     }
 
     /// A gated repository that names no check merges on any green check, also one that the author made.
@@ -248,7 +258,7 @@ pub fn digest(files: &[SourceFile]) -> String {
         .iter()
         .filter(|file| {
             let name = file.name.as_str();
-            REQUIRED.contains(&name) || OPTIONAL.contains(&name)
+            REQUIRED.contains(&name) || OPTIONAL.contains(&name) || user_rules::is_rule(name)
         })
         .collect();
     policy_files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -274,5 +284,6 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("skills", shape::schema::<Skills>()),
         ("agent_registry", shape::schema::<AgentRegistry>()),
         ("classifier_rules", shape::schema::<ClassifierRulesFile>()),
+        ("user_rule", shape::schema::<user_rules::UserRuleFile>()),
     ]
 }

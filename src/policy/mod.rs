@@ -18,6 +18,7 @@ mod projects;
 pub(crate) mod shape;
 mod skills;
 mod source;
+pub mod user_rules;
 mod yaml;
 
 pub use crate::domain::MergeMethod;
@@ -36,6 +37,7 @@ use crate::domain::{IdError, RepoName};
 use paths::PathPolicy;
 use std::sync::LazyLock;
 use std::time::Duration;
+use user_rules::UserRules;
 
 /// Everything the operator decided, ready to be used.
 #[derive(Debug, Clone)]
@@ -70,6 +72,8 @@ pub struct Policy {
     pub skills: Skills,
     /// The agents that are known; `None`: there is no registry.
     pub agents: Option<AgentRegistry>,
+    /// The operator's own rules, run after the built-in ones.
+    pub user_rules: UserRules,
     /// `sha256:` and 64 hexadecimal digits over the policy files.
     pub digest: String,
 }
@@ -123,6 +127,7 @@ impl Policy {
             tick: Duration::from_secs(env::tick_seconds()),
             skills: Skills::default(),
             agents: None,
+            user_rules: UserRules::default(),
             digest: digest(&[]),
         })
     }

@@ -132,6 +132,28 @@ const WIDENING: [&str; 7] = [
 /// Keys of the lists in the order of [`Narrowing`].
 const NARROWING: [&str; 3] = ["non_critical", "tests", "safe_without_diff"];
 
+/// The globs of the built-in table by the keys of the file.
+pub const BUILT_IN_GLOBS: [(&str, &[&str]); 10] = [
+    ("critical", table::CRITICAL),
+    ("irreversible", table::IRREVERSIBLE),
+    ("doctrine", table::DOCTRINE),
+    ("guide", table::GUIDE),
+    ("append_only", table::APPEND_ONLY),
+    ("bot_source", table::BOT_SOURCE),
+    ("built_in_skills", table::BUILT_IN_SKILLS),
+    ("non_critical", table::NON_CRITICAL),
+    ("tests", table::TESTS),
+    ("safe_without_diff", table::MEDIA),
+];
+
+/// The patterns of the built-in table by the keys of the file: what a match means, and the regular expression.
+pub const BUILT_IN_PATTERNS: [(&str, &[(&str, &str)]); 4] = [
+    ("outbound_patterns", table::OUTBOUND),
+    ("secret_patterns", table::SECRETS),
+    ("merge_auth_patterns", table::MERGE_AUTH),
+    ("normative_patterns", table::NORMATIVE),
+];
+
 /// What the lists say about one path: for each list the entry that matched.
 #[derive(Debug, Clone, Copy)]
 pub struct Listed<'p> {
@@ -368,6 +390,28 @@ pub struct PatternList {
 }
 
 impl PatternList {
+    /// Compiles patterns as written.
+    ///
+    /// # Errors
+    /// Every pattern that cannot be used: its index, what is wrong, the way out.
+    pub fn of(patterns: &[String]) -> Result<Self, Vec<(usize, String, String)>> {
+        let checked = patterns.iter().enumerate();
+        let problems: Vec<_> = checked
+            .filter_map(|(index, regex)| {
+                let (what, hint) = check_pattern(regex).err()?;
+                Some((index, what, hint))
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let labelled = patterns
+            .iter()
+            .map(|regex| (format!("`{regex}`"), regex.clone()));
+        Self::compile(labelled.collect())
+            .map_err(|what| vec![(0, what, "shorten the list".to_owned())])
+    }
+
     fn compile(patterns: Vec<(String, String)>) -> Result<Self, String> {
         let set = RegexSetBuilder::new(patterns.iter().map(|(_, regex)| regex))
             .multi_line(true)

@@ -29,12 +29,14 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     warnings: &mut Vec<Problem>,
 ) -> Result<Written<T>, Vec<Problem>> {
     let root = yaml::parse(file)?;
+    let schema = schema::<T>();
     let mut walk = Walk {
         file: &file.shown,
+        definitions: schema.get("$defs"),
         problems: Vec::new(),
         warnings: Vec::new(),
     };
-    let value = walk.value(&root, &schema::<T>(), "the file");
+    let value = walk.value(&root, &schema, "the file");
     warnings.append(&mut walk.warnings);
     if !walk.problems.is_empty() {
         return Err(walk.problems);
@@ -54,7 +56,7 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     }
 }
 
-/// The JSON Schema of a type, without references.
+/// The JSON Schema of a type, without references except to types that hold themselves.
 pub(crate) fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().into()
@@ -143,13 +145,27 @@ pub(crate) fn flatten<'a>(
 
 struct Walk<'a> {
     file: &'a str,
+    /// Schemas of types that hold themselves.
+    definitions: Option<&'a Value>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// What a reference stands for; the depth of the tree bounds how often that is asked.
+    fn resolved<'s>(&self, schema: &'s Value) -> &'s Value
+    where
+        'a: 's,
+    {
+        let name = schema.get("$ref").and_then(Value::as_str);
+        let name = name.and_then(|name| name.strip_prefix("#/$defs/"));
+        name.and_then(|name| self.definitions?.get(name))
+            .unwrap_or(schema)
+    }
+
     /// The value of `node` as the schema wants it; `what` names it in messages. After a problem: anything.
     fn value(&mut self, node: &Node, schema: &Value, what: &str) -> Value {
+        let schema = self.resolved(schema);
         let types = types(schema);
         if node.is_null() && (types.contains(&"null") || admits_null(schema)) {
             return Value::Null;

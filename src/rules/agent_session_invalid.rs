@@ -9,6 +9,8 @@ use crate::policy::Policy;
 
 pub(super) const RULE: Rule = Rule {
     id: "agent_session_invalid",
+    votes: &[Quadrant::D],
+    when: "a commit carries a malformed `Agent-Session` trailer",
     run,
 };
 

@@ -8,6 +8,8 @@ use crate::policy::Policy;
 
 pub(super) const RULE: Rule = Rule {
     id: "auto_revert_marker",
+    votes: &[Quadrant::C],
+    when: "the label `decision:auto-revert` is present and verified",
     run,
 };
 

@@ -6,6 +6,8 @@ use crate::policy::Policy;
 
 pub(super) const RULE: Rule = Rule {
     id: "bot_self_repo",
+    votes: &[Quadrant::D],
+    when: "the pull request is to the bot's own repository",
     run,
 };
 

@@ -9,6 +9,8 @@ use crate::policy::Policy;
 
 pub(super) const RULE: Rule = Rule {
     id: "classifier_publisher_invalid",
+    votes: &[Quadrant::D],
+    when: "a check-run `classifier-judgment` on the head is by another App, or by an unknown one",
     run,
 };
 

@@ -6,6 +6,8 @@ use crate::policy::Policy;
 
 pub(super) const RULE: Rule = Rule {
     id: "empty_pr",
+    votes: &[Quadrant::D],
+    when: "no file is changed",
     run,
 };
 

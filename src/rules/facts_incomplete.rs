@@ -9,6 +9,8 @@ use std::collections::HashSet;
 
 pub(super) const RULE: Rule = Rule {
     id: "facts_incomplete",
+    votes: &[Quadrant::D],
+    when: "something the rules look at could not be read to its end",
     run,
 };
 

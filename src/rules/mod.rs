@@ -14,10 +14,13 @@ mod path_classifier_default;
 mod published_verdict;
 mod publisher;
 mod reasoning;
+mod record;
 mod text;
 pub mod trailers;
+pub mod user;
 mod verdict;
 
+pub use record::{Basis, Difference, Explanation, VoteChange};
 pub use text::{clipped, one_line};
 pub use verdict::{Because, FileRow, Finding, RuleName, RuleReport, UserResult, Verdict};
 
@@ -30,6 +33,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Rule {
     /// The word that names it in its file, its cases, its docs heading, the check-run and the log.
     pub id: &'static str,
+    /// The quadrants it can vote for.
+    pub votes: &'static [Quadrant],
+    /// When it votes, in one clause: the rule's line in `docs/rules.md`.
+    pub when: &'static str,
     run: fn(&Facts, &Policy) -> Outcome,
 }
 
@@ -77,7 +84,7 @@ fn evaluate_with(chain: &[Rule], facts: &Facts, policy: &Policy) -> Verdict {
             finding: outcome.finding,
         });
     }
-    // User rules (`user.<name>`) follow here, after the built-ins, and can only raise.
+    reports.extend(user::reports(facts, policy));
     let reasoning = reasoning::line(&reports, &files);
     Verdict::fold(reports, files, reasoning)
 }

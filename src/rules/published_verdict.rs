@@ -8,6 +8,8 @@ use crate::policy::Policy;
 
 pub(super) const RULE: Rule = Rule {
     id: "published_verdict",
+    votes: &[Quadrant::A, Quadrant::B, Quadrant::C, Quadrant::D],
+    when: "the canonical App published a completed check-run `classifier-judgment` with a line `Quadrant: X` on the head",
     run,
 };
 

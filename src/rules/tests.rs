@@ -56,6 +56,8 @@ fn fold(reports: Vec<RuleReport>) -> Quadrant {
 fn a_rule_that_panics_votes_d_and_the_others_still_run() {
     const FAILING: Rule = Rule {
         id: "failing",
+        votes: &[Quadrant::D],
+        when: "always",
         run: |_, _| panic!("index\nout of bounds"),
     };
     let chain = [FAILING, path_classifier_default::RULE];

@@ -155,12 +155,12 @@ pub struct RuleReport {
 }
 
 /// What decided one axis of one file: the words for people, such as `critical: .github/workflows/**`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Because(pub Cow<'static, str>);
 
 /// One row of the explanation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRow {
     /// The path.
     pub path: String,

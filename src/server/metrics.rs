@@ -5,10 +5,12 @@
 
 use crate::domain::{InstallationId, Quadrant};
 use prometheus::core::Collector;
+use prometheus::proto::MetricType;
 use prometheus::{
     Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
     TextEncoder,
 };
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,6 +21,7 @@ const EVALUATION_SECONDS: [f64; 11] =
 /// The figures of one process.
 pub struct Metrics {
     registry: Registry,
+    figures: Vec<Figure>,
     deliveries: IntCounterVec,
     quadrants: Quadrants,
     evaluation_seconds: Histogram,
@@ -31,6 +34,26 @@ pub struct Metrics {
     audit_entries: IntCounter,
     leases_lost: IntCounter,
     answers_ignored: IntCounter,
+}
+
+/// One figure as it was registered, with or without a sample: a line of `docs/reference/metrics.md`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// The name in `/metrics`; a histogram adds `_bucket`, `_sum` and `_count`.
+    pub name: String,
+    /// `counter`, `gauge` or `histogram`.
+    pub kind: &'static str,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// What it says.
+    pub help: String,
+}
+
+/// The registry while it is filled, and what was put in: a registry alone does not tell what has no sample yet.
+#[derive(Default)]
+struct Shelf {
+    registry: Registry,
+    figures: RefCell<Vec<Figure>>,
 }
 
 /// One counter a quadrant, by the names of the specification.
@@ -58,7 +81,7 @@ impl Metrics {
     /// # Errors
     /// Only by a mistake in this file, such as a name that is there twice.
     pub fn new() -> Result<Self, prometheus::Error> {
-        let r = &Registry::new();
+        let r = &Shelf::default();
         let counter = |name: &str, help: &str| -> Result<IntCounter, prometheus::Error> {
             registered(r, IntCounter::new(full(name), help)?)
         };
@@ -112,7 +135,8 @@ impl Metrics {
                 "answers_ignored_total",
                 "Answers to our Issues by accounts that are no owners.",
             )?,
-            registry: r.clone(),
+            registry: r.registry.clone(),
+            figures: r.figures.take(),
         })
     }
 
@@ -179,6 +203,12 @@ impl Metrics {
         self.answers_ignored.inc_by(new);
     }
 
+    /// Every figure, in the order of their registration.
+    #[must_use]
+    pub fn figures(&self) -> &[Figure] {
+        &self.figures
+    }
+
     /// Everything, in Prometheus' text format.
     ///
     /// # Errors
@@ -193,11 +223,30 @@ fn full(name: &str) -> String {
 }
 
 fn registered<C: Collector + Clone + 'static>(
-    registry: &Registry,
+    shelf: &Shelf,
     collector: C,
 ) -> Result<C, prometheus::Error> {
-    registry.register(Box::new(collector.clone()))?;
+    shelf.registry.register(Box::new(collector.clone()))?;
+    let kinds = collector.collect();
+    for (about, kind) in collector.desc().into_iter().zip(kinds) {
+        shelf.figures.borrow_mut().push(Figure {
+            name: about.fq_name.clone(),
+            kind: kind_of(kind.get_field_type()),
+            labels: about.variable_labels.clone(),
+            help: about.help.clone(),
+        });
+    }
     Ok(collector)
+}
+
+fn kind_of(kind: MetricType) -> &'static str {
+    match kind {
+        MetricType::COUNTER => "counter",
+        MetricType::GAUGE => "gauge",
+        MetricType::HISTOGRAM => "histogram",
+        MetricType::SUMMARY => "summary",
+        MetricType::UNTYPED => "untyped",
+    }
 }
 
 fn gauged(value: u64) -> i64 {

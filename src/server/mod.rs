@@ -1,12 +1,13 @@
-//! The server's edges: webhook ingress, health, metrics.
+//! The server's edges: webhook ingress, health, metrics, admin pages.
 //!
-//! Turns requests into stored deliveries and figures into text. It decides nothing, never calls GitHub, and
-//! may name only `domain`, `store` and (later) `audit` for reading and `settings`.
+//! Turns requests into stored deliveries, figures into text and the log into pages. It decides nothing, never calls
+//! GitHub, and may name only `domain`, `store`, `audit` for reading and `settings`.
 
 mod answer;
 mod event;
 mod health;
 mod metrics;
+mod pages;
 mod signature;
 mod webhook;
 
@@ -14,7 +15,8 @@ pub use event::{
     Context, Event, Ignored, Merges, PayloadError, Reading, Standing, Supervision, read,
 };
 pub use health::{ReadyCheck, ReadyChecks, StoreReachable};
-pub use metrics::{Metrics, Queue};
+pub use metrics::{Figure, Metrics, Queue};
+pub use pages::{Identity, IdentityError, Pages, Person};
 pub use signature::{SecretsError, Signature, SignatureError, SignedBody, WebhookSecrets};
 pub use webhook::{BODY_LIMIT, Limits};
 
@@ -47,18 +49,23 @@ pub struct ServerState {
     pub metrics: Arc<Metrics>,
     /// What must work for `/readyz`.
     pub ready: ReadyChecks,
+    /// The admin pages; `None`: they are not served.
+    pub pages: Option<Pages>,
     /// The time.
     pub now: Clock,
 }
 
 /// The routes of the two listeners: the public one takes the webhook and says that it is alive; the operators' one
-/// also says whether it is ready, and its figures.
+/// also says whether it is ready, and its figures, and has the admin pages.
 pub fn routers(state: ServerState) -> (Router, Router) {
     let figures = Figures {
         store: state.store.clone(),
         metrics: state.metrics.clone(),
         now: state.now.clone(),
     };
+    let pages = state
+        .pages
+        .map(|pages| pages::router(pages, state.store.clone(), state.now.clone()));
     let webhook = Webhook::new(
         state.secrets,
         state.context,
@@ -79,7 +86,8 @@ pub fn routers(state: ServerState) -> (Router, Router) {
         .route(
             "/metrics",
             get(text_of_metrics).with_state(Arc::new(figures)),
-        );
+        )
+        .merge(pages.unwrap_or_default());
     (public, operators)
 }
 

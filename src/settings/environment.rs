@@ -29,11 +29,41 @@ pub fn from_process(directory: &Path) -> Result<Environment, String> {
 /// # Errors
 /// Names the line that is no assignment, or where a quote opens that is never closed. Values are not shown.
 pub fn parse_dotenv(text: &str) -> Result<Environment, String> {
-    let mut all = Environment::new();
+    let assigned = pieces(text)?.into_iter().filter_map(|piece| piece.assigns);
+    Ok(assigned.collect())
+}
+
+/// The text of a `.env` file without the assignments of these variables.
+///
+/// # Errors
+/// Those of [`parse_dotenv`].
+pub fn without_variables(text: &str, names: &[&str]) -> Result<String, String> {
+    let stays = |piece: &Piece| {
+        let name = piece.assigns.as_ref().map(|(name, _)| name.as_str());
+        name.is_none_or(|name| !names.contains(&name))
+    };
+    let rest = pieces(text)?.into_iter().filter(stays);
+    Ok(rest.map(|piece| piece.lines).collect())
+}
+
+/// A comment, an empty line, or an assignment.
+struct Piece {
+    /// As it stands, each line with its end.
+    lines: String,
+    assigns: Option<(String, String)>,
+}
+
+fn pieces(text: &str) -> Result<Vec<Piece>, String> {
+    let mut all = Vec::new();
     let mut lines = text.lines().enumerate();
-    while let Some((index, line)) = lines.next() {
-        let line = line.trim();
+    while let Some((index, whole)) = lines.next() {
+        let mut piece = Piece {
+            lines: format!("{whole}\n"),
+            assigns: None,
+        };
+        let line = whole.trim();
         if line.is_empty() || line.starts_with('#') {
+            all.push(piece);
             continue;
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
@@ -55,18 +85,21 @@ pub fn parse_dotenv(text: &str) -> Result<Environment, String> {
                     };
                     rest.push('\n');
                     rest.push_str(next);
+                    piece.lines.push_str(next);
+                    piece.lines.push('\n');
                 }
                 rest.split(quote).next().unwrap_or_default().to_owned()
             }
         };
-        all.insert(name.trim().to_owned(), value);
+        piece.assigns = Some((name.trim().to_owned(), value));
+        all.push(piece);
     }
     Ok(all)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse_dotenv;
+    use super::{parse_dotenv, without_variables};
 
     #[test]
     fn reads_assignments_quotes_and_keys_over_several_lines() {
@@ -87,5 +120,12 @@ mod tests {
         assert_eq!(error, ".env:2:1: not of the form `NAME=value`");
         let error = parse_dotenv("A=\"hunter2\n").expect_err("open quote");
         assert!(error.starts_with(".env:1:1:") && !error.contains("hunter2"));
+    }
+
+    #[test]
+    fn variables_are_taken_out_and_the_rest_stays_as_it_is() {
+        let text = "# mine\nA=1\nexport KEY='x\ny'\nB = \"2\" # two\n";
+        let rest = without_variables(text, &["KEY", "C"]).expect("reads");
+        assert_eq!(rest, "# mine\nA=1\nB = \"2\" # two\n");
     }
 }

@@ -12,6 +12,8 @@ const APP_ID: &str = "QUADGATE_APP_ID";
 const KEY: &str = "QUADGATE_PRIVATE_KEY";
 const KEY_PATH: &str = "QUADGATE_PRIVATE_KEY_PATH";
 const RECEIPT: &str = "QUADGATE_RECEIPT_KEY";
+const CLIENT: &str = "QUADGATE_CLIENT_SECRET";
+const DATABASE: &str = "QUADGATE_DATABASE_URL";
 /// A receipt key shorter than this can be guessed.
 const RECEIPT_MIN: usize = 32;
 
@@ -26,6 +28,8 @@ pub struct Secrets {
     pub private_key: SecretString,
     /// The key of the markers' MAC, if it is given; else see [`receipt_key`].
     pub receipt: Option<SecretSlice<u8>>,
+    /// The App's client secret, if people sign in on the admin pages.
+    pub client: Option<SecretString>,
 }
 
 /// A secret is missing or cannot be one.
@@ -54,6 +58,9 @@ pub enum SecretError {
     /// It is too short.
     #[error("`{RECEIPT}` must have at least {RECEIPT_MIN} characters")]
     Receipt,
+    /// It is no database's.
+    #[error("`{DATABASE}` must be a URL such as `postgres://user@host/name`")]
+    Database,
     /// The key cannot be kept.
     #[error("the receipt key in `{0}` cannot be read or created: {1}")]
     Keep(String, std::io::Error),
@@ -70,13 +77,19 @@ impl Secrets {
         let app_id = keep(app_id(environment), &mut errors);
         let private_key = keep(private_key(environment), &mut errors);
         let receipt = keep(receipt(environment), &mut errors);
-        match (webhook, app_id, private_key, receipt) {
-            (Some(webhook), Some(app_id), Some(private_key), Some(receipt)) => Ok(Self {
-                webhook,
-                app_id,
-                private_key,
-                receipt,
-            }),
+        let client = keep(find(environment, CLIENT, None), &mut errors);
+        match (webhook, app_id, private_key, receipt, client) {
+            (Some(webhook), Some(app_id), Some(private_key), Some(receipt), Some(client)) => {
+                Ok(Self {
+                    webhook,
+                    app_id,
+                    private_key,
+                    receipt,
+                    client: client
+                        .filter(|secret| !secret.is_empty())
+                        .map(SecretString::from),
+                })
+            }
             _ => Err(errors),
         }
     }
@@ -146,6 +159,28 @@ fn receipt(environment: &Environment) -> Result<Option<SecretSlice<u8>>, SecretE
         Some(key) if key.chars().count() < RECEIPT_MIN => Err(SecretError::Receipt),
         Some(key) => Ok(Some(SecretSlice::from(key.into_bytes()))),
     }
+}
+
+/// The database: the environment's, which may hold a password and goes before, else the one of `server.yml`.
+///
+/// # Errors
+/// It is given twice, its file cannot be read, or it is no PostgreSQL URL.
+pub fn database_url(
+    environment: &Environment,
+    configured: Option<&SecretString>,
+) -> Result<Option<SecretString>, SecretError> {
+    match find(environment, DATABASE, None)? {
+        None => Ok(configured.cloned()),
+        Some(url) if !is_database(&url) => Err(SecretError::Database),
+        Some(url) => Ok(Some(SecretString::from(url))),
+    }
+}
+
+/// Is it the URL of a kind of database that there is a store for?
+pub(super) fn is_database(url: &str) -> bool {
+    ["postgres://", "postgresql://"]
+        .iter()
+        .any(|kind| url.starts_with(kind))
 }
 
 /// The key of the markers' MAC: the given one, else the one kept in `<data_dir>/receipt.key`, which is created
@@ -263,6 +298,7 @@ mod tests {
             app_id: AppId(1),
             private_key: "x".into(),
             receipt: None,
+            client: None,
         };
         let first = receipt_key(&secrets, &data).expect("creates");
         let second = receipt_key(&secrets, &data).expect("reads");

@@ -1,5 +1,8 @@
 //! `server.yml`: how the server runs. Decides nothing about a pull request and is not in the policy's digest.
 
+use super::admin::{self, AdminPages};
+use super::secrets::is_database;
+use crate::audit;
 use crate::policy::shape::{self, Written};
 use crate::policy::{Effective, Problem, SourceFile};
 use schemars::JsonSchema;
@@ -14,18 +17,22 @@ use std::time::Duration;
 pub struct Server {
     /// Where webhooks come in.
     pub listen: SocketAddr,
-    /// Where the admin pages are served; `None`: nowhere.
+    /// Where health, metrics and the admin pages are served; `None`: nowhere.
     pub admin_listen: Option<SocketAddr>,
+    /// How the admin pages are served there; `None`: they are not.
+    pub admin_pages: Option<AdminPages>,
     /// The path of the webhook, with its leading slash.
     pub webhook_path: String,
     /// Home of the SQLite file and the receipt key.
     pub data_dir: PathBuf,
     /// Home of the audit log.
     pub audit_dir: PathBuf,
-    /// PostgreSQL or SQLite; `None`: SQLite in `data_dir`. May hold a password.
+    /// PostgreSQL; `None`: SQLite in `data_dir`. May hold a password.
     pub database_url: Option<SecretString>,
     /// Bounds.
     pub limits: Limits,
+    /// How long things are kept.
+    pub retention: Retention,
     /// What is logged, and how.
     pub log: Log,
     /// Base of GitHub's API without a trailing slash.
@@ -42,9 +49,18 @@ pub struct ServerFile {
     /// Address and port for webhooks.
     #[serde(default = "listen")]
     pub listen: String,
-    /// Address and port for the admin pages, or `off`.
+    /// Address and port for the admin pages, health and metrics, or `off`.
     #[serde(default = "admin_listen")]
     pub admin_listen: String,
+    /// Are the admin pages served there, beside health and metrics?
+    #[serde(default = "admin_pages")]
+    pub admin_pages: bool,
+    /// Where people reach the admin pages, such as `https://gate.example.com`; the check-run's Details lead there.
+    #[serde(default)]
+    pub admin_url: Option<String>,
+    /// The App's client id: people sign in with GitHub and see what they can read there. Needs `admin_url`.
+    #[serde(default)]
+    pub github_client_id: Option<String>,
     /// Path of the webhook.
     #[serde(default = "webhook_path")]
     pub webhook_path: String,
@@ -56,12 +72,16 @@ pub struct ServerFile {
     #[serde(default = "audit_dir")]
     #[schemars(length(min = 1))]
     pub audit_dir: String,
-    /// `postgres://…` for several replicas, or `sqlite:…`. Default: a SQLite file in `data_dir`.
+    /// A PostgreSQL database, for several replicas, such as `postgres://user@host/name`; without it the store is a SQLite
+    /// file in `data_dir`. With a password it goes into `QUADGATE_DATABASE_URL`, which goes before.
     #[serde(default)]
     pub database_url: Option<String>,
     /// Bounds.
     #[serde(default)]
     pub limits: Limits,
+    /// How long things are kept.
+    #[serde(default)]
+    pub retention: Retention,
     /// What is logged, and how.
     #[serde(default)]
     pub log: Log,
@@ -89,6 +109,18 @@ pub struct Limits {
     /// Writes to GitHub for one pull request in one hour.
     #[schemars(range(min = 1, max = 1000))]
     pub writes_per_hour: u64,
+    /// Calls of an installation's hour that are kept for work on D: below them everything else waits for the next hour.
+    #[schemars(range(max = 10_000))]
+    pub call_reserve: u64,
+    /// Issues and comments an installation is given in a minute; GitHub's own bound for all Apps and people together is 80.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub content_per_minute: u64,
+    /// Issues and comments an installation is given in an hour; GitHub's own bound is 500.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub content_per_hour: u64,
+    /// Bytes of one file of the audit log; before it grows beyond them it gets a number, and a new one begins.
+    #[schemars(range(min = 65_536, max = 1_099_511_627_776_u64))]
+    pub audit_file_bytes: u64,
 }
 
 impl Default for Limits {
@@ -96,9 +128,28 @@ impl Default for Limits {
         Self {
             max_in_flight: 256,
             max_body_bytes: 26_214_400,
-            workers: 4,
+            workers: 32,
             writes_per_hour: 60,
+            call_reserve: 250,
+            content_per_minute: 80,
+            content_per_hour: 500,
+            audit_file_bytes: audit::Options::default().max_bytes,
         }
+    }
+}
+
+/// How long things are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Retention {
+    /// Days for which each decision is kept with the facts it was computed from; 0 keeps none.
+    #[schemars(range(max = 3650))]
+    pub decision_days: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { decision_days: 180 }
     }
 }
 
@@ -185,6 +236,10 @@ fn admin_listen() -> String {
     "127.0.0.1:3001".to_owned()
 }
 
+fn admin_pages() -> bool {
+    true
+}
+
 fn webhook_path() -> String {
     "/webhook".to_owned()
 }
@@ -219,23 +274,20 @@ pub(super) fn compile(files: &[SourceFile]) -> Result<Settled, Vec<Problem>> {
     };
     check_paths(&written, &mut problems);
     check_urls(&written, &mut problems, &mut warnings);
-    if let Some(admin) = admin
-        && !admin.ip().is_loopback()
-    {
-        let message = format!("the admin pages are reachable from outside at `{admin}`");
-        warnings.push(written.problem(&["admin_listen"], message));
-    }
+    let admin_pages = admin::compile(&written, admin, &mut problems, &mut warnings);
     let (Some(listen), true) = (listen, problems.is_empty()) else {
         return Err(problems);
     };
     let server = Server {
         listen,
         admin_listen: admin,
+        admin_pages,
         webhook_path: value.webhook_path.clone(),
         data_dir: PathBuf::from(&value.data_dir),
         audit_dir: PathBuf::from(&value.audit_dir),
         database_url: value.database_url.clone().map(SecretString::from),
         limits: value.limits.clone(),
+        retention: value.retention.clone(),
         log: value.log.clone(),
         github_url: value.github_url.trim_end_matches('/').to_owned(),
         timeouts: value.timeouts.clone(),
@@ -308,11 +360,11 @@ fn check_urls(
             problems.push(file.problem(&["github_url"], message).hint(hint));
         }
     }
-    if let Some(database) = &file.value.database_url {
-        let kinds = ["postgres://", "postgresql://", "sqlite:"];
-        if !kinds.iter().any(|kind| database.starts_with(kind)) {
-            let message = "the database must be `postgres://…` or `sqlite:…`";
-            problems.push(file.problem(&["database_url"], message));
-        }
+    if let Some(database) = &file.value.database_url
+        && !is_database(database)
+    {
+        let message = "the database must be `postgres://…`";
+        let hint = "without the key the store is a SQLite file in `data_dir`";
+        problems.push(file.problem(&["database_url"], message).hint(hint));
     }
 }

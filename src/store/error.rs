@@ -11,6 +11,9 @@ pub enum StoreError {
     /// Disk full, file gone, connection lost, stopping: nothing was changed, try again later.
     #[error("store is not available: {0}")]
     Unavailable(String),
+    /// Another transaction was in the way, again and again: nothing was changed, try again.
+    #[error("store is not available: other writers are in the way: {0}")]
+    Contended(String),
     /// The lease is no longer the caller's; nothing was changed.
     #[error("lease on `{subject}` was lost to another worker")]
     LeaseLost {
@@ -52,9 +55,7 @@ pub enum StoreError {
         known: i64,
     },
     /// Another process has the file.
-    #[error(
-        "`{path}` is in use by another process: only one quadgate may own a SQLite store (several replicas need `database_url`)"
-    )]
+    #[error("`{path}` is in use by another process: only one quadgate may own a SQLite store")]
     InUse {
         /// The lock file.
         path: PathBuf,
@@ -86,7 +87,18 @@ impl From<sqlx::Error> for StoreError {
                 what: "a column",
                 why: format!("`{index}`: {source}"),
             },
+            sqlx::Error::Database(error)
+                if error.code().is_some_and(|code| is_contention(&code)) =>
+            {
+                Self::Contended(error.to_string())
+            }
             other => Self::Unavailable(other.to_string()),
         }
     }
+}
+
+/// SQLSTATE of a serialization failure, a deadlock, a lock that was not to be had in time, a key that somebody else put
+/// in at the same moment. SQLite's codes are numbers of other lengths.
+fn is_contention(code: &str) -> bool {
+    matches!(code, "40001" | "40P01" | "55P03" | "23505")
 }

@@ -1,29 +1,38 @@
 //! The durable store: accepted deliveries, one row a subject that is its lock, plans, states.
 //!
-//! [`Store`] is the contract; [`sqlite::SqliteStore`] keeps it. Only this module speaks SQL, and it names only
+//! [`Store`] is the contract; [`sqlite::SqliteStore`] and [`postgres::PostgresStore`] keep it. Only this module speaks SQL, and it names only
 //! `domain`. INVARIANT: what a method acknowledged survives `kill -9`, and nothing done with a lost lease
 //! changes anything.
 
+mod document;
 mod error;
 mod migrate;
+pub mod postgres;
 mod sql;
 pub mod sqlite;
 mod types;
 
+pub use document::{Document, MAX_KEPT};
 pub use error::StoreError;
 pub use types::{
-    Accepted, Claim, DeadLetter, DeliveryRow, DeliveryStatus, EffectStatus, Finish,
-    InstallationRow, InstallationStatus, NewDelivery, NewPlan, Note, PlannedEffect, StoredPlan,
+    Accepted, ChainLine, Chained, Claim, DeadLetter, Decision, DecisionRow, DeliveryRow,
+    DeliveryStatus, EffectStatus, Finish, InstallationRow, InstallationStatus, NewDelivery,
+    NewPlan, Note, PlannedEffect, StoredPlan,
 };
 
 use crate::domain::{
-    AccountId, CommentEdit, InstallationId, IssueNumber, Outcome, Press, PullNumber, PullState,
-    RepoId, RepoRef, Sha, Timestamp, Trigger, Witness,
+    AccountId, CommentEdit, DeliveryId, InstallationId, IssueNumber, Outcome, Press, PullNumber,
+    PullState, RepoId, RepoName, RepoRef, Sha, Subject, Timestamp, Trigger, Witness,
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 
-/// Every write is committed and synced when it returns.
+/// Every write is committed when it returns and survives the end of the process. All are synced, too, but those of which
+/// nobody outside is told and which are found out again when a loss of power takes them: [`Store::claim`],
+/// [`Store::claim_several`], [`Store::renew`], [`Store::release`], [`Store::effect_started`] and [`Store::plan_audited`] (the log itself says what
+/// is in it). Those are synced with the next one that is.
 #[async_trait::async_trait]
 pub trait Store: Send + Sync + 'static {
     // Work comes in.
@@ -46,6 +55,14 @@ pub trait Store: Send + Sync + 'static {
         now: Timestamp,
         lease: Duration,
     ) -> Result<Option<Claim>, StoreError>;
+    /// As many of those as there are, up to `most`.
+    async fn claim_several(
+        &self,
+        worker: &str,
+        now: Timestamp,
+        lease: Duration,
+        most: usize,
+    ) -> Result<Vec<Claim>, StoreError>;
     /// Keeps the lease for `lease` from `now`.
     async fn renew(&self, claim: &Claim, now: Timestamp, lease: Duration)
     -> Result<(), StoreError>;
@@ -69,8 +86,14 @@ pub trait Store: Send + Sync + 'static {
 
     /// Keeps the plan, in place of an earlier one of this subject.
     async fn save_plan(&self, claim: &Claim, plan: &NewPlan) -> Result<(), StoreError>;
-    /// The plan's audit entries are on disk; also moves the audit tail.
-    async fn plan_audited(&self, claim: &Claim, witness: &Witness) -> Result<(), StoreError>;
+    /// The plan's audit entries are on disk; also moves the audit tail. `decision` is the entry of the plan's decision,
+    /// which is noted with it.
+    async fn plan_audited(
+        &self,
+        claim: &Claim,
+        witness: &Witness,
+        decision: Option<&Witness>,
+    ) -> Result<(), StoreError>;
     /// The effect with this index is about to be carried out.
     async fn effect_started(&self, claim: &Claim, index: usize) -> Result<(), StoreError>;
     /// The effect with this index was carried out.
@@ -90,6 +113,32 @@ pub trait Store: Send + Sync + 'static {
 
     /// Puts the tail where the log ends, also backwards: the operator has accepted that entries are lost.
     async fn reset_audit_tail(&self, witness: Option<&Witness>) -> Result<(), StoreError>;
+
+    // The audit chain, where several replicas append to it: entries are committed here and written out as files behind.
+
+    /// Commits entries at the end of the chain, in order and together, save those whose decision is among the kept ones;
+    /// says where each stands.
+    async fn append_audit(
+        &self,
+        entries: Vec<Arc<dyn Chained>>,
+    ) -> Result<Vec<Witness>, StoreError>;
+    /// Begins the chain where the log on disk ends, or goes on where it ends itself if that is later. Nothing is appended
+    /// before this was done once. `start` stands before the first entry of all. Returns the end.
+    async fn open_chain(
+        &self,
+        on_disk: Option<&Witness>,
+        start: &str,
+    ) -> Result<Witness, StoreError>;
+    /// The kept entries behind the one with this number, oldest first.
+    async fn chain_behind(&self, seq: u64, limit: u32) -> Result<Vec<ChainLine>, StoreError>;
+    /// The hash of an entry, if it is kept or the last one.
+    async fn chain_hash(&self, seq: u64) -> Result<Option<String>, StoreError>;
+    /// The last entry that is in the files, on disk; 0: none.
+    async fn chain_written(&self) -> Result<u64, StoreError>;
+    /// Notes the last entry that is in the files, and forgets all but the newest `keep` of those.
+    async fn set_chain_written(&self, seq: u64, keep: u64) -> Result<(), StoreError>;
+    /// Goes on where the log on disk ends, forgetting entries behind it: the operator has accepted that they are lost.
+    async fn cut_chain(&self, on_disk: Option<&Witness>, start: &str) -> Result<(), StoreError>;
 
     // Pull requests.
 
@@ -122,6 +171,9 @@ pub trait Store: Send + Sync + 'static {
     /// The pull requests with an Issue of ours that is open, or that ended with an approval still in force.
     async fn open_issues(&self) -> Result<Vec<PullState>, StoreError>;
 
+    /// The pull requests whose Issue could not be opened: their question or trail stands nowhere.
+    async fn refused_issues(&self) -> Result<Vec<PullState>, StoreError>;
+
     /// The pull request whose merge made this commit, if it is or was watched.
     async fn pull_merged_as(
         &self,
@@ -130,6 +182,20 @@ pub trait Store: Send + Sync + 'static {
     ) -> Result<Option<PullState>, StoreError>;
     /// The merged pull requests whose commit is to be looked at by the clock.
     async fn watched_merges(&self, now: Timestamp) -> Result<Vec<PullState>, StoreError>;
+
+    // Decisions.
+
+    /// The decisions about a pull request that are still kept, newest first, whatever their heads.
+    async fn decisions_of(
+        &self,
+        repo: RepoId,
+        number: PullNumber,
+        limit: u32,
+    ) -> Result<Vec<DecisionRow>, StoreError>;
+    /// One decision with its documents; `id` is the `decision` of its audit entry.
+    async fn decision(&self, id: &str) -> Result<Option<Decision>, StoreError>;
+    /// Forgets the decisions from before a moment, save those that an open Issue of ours is about; returns how many.
+    async fn prune_decisions(&self, before: Timestamp) -> Result<u64, StoreError>;
 
     // Installations, repositories, owners.
 
@@ -147,6 +213,8 @@ pub trait Store: Send + Sync + 'static {
     async fn repo_seen(&self, repo: &RepoRef) -> Result<(), StoreError>;
     /// The name last seen.
     async fn repo_by_id(&self, id: RepoId) -> Result<Option<RepoRef>, StoreError>;
+    /// The repository that was last seen under this name, compared without case; of several the youngest.
+    async fn repo_by_name(&self, name: &RepoName) -> Result<Option<RepoRef>, StoreError>;
     /// Pins a login to an account unless it is pinned already; returns the account that is pinned.
     async fn pin_owner(&self, login: &str, id: AccountId) -> Result<AccountId, StoreError>;
     /// Logins (lower case) and the accounts they are pinned to.
@@ -160,6 +228,8 @@ pub trait Store: Send + Sync + 'static {
     async fn counters(&self) -> Result<BTreeMap<String, u64>, StoreError>;
     /// Was the label seen to exist in the repository?
     async fn label_ensured(&self, repo: RepoId, name: &str) -> Result<bool, StoreError>;
+    /// The labels that were seen to exist in the repository.
+    async fn labels_ensured(&self, repo: RepoId) -> Result<BTreeSet<String>, StoreError>;
     /// Remembers whether the label exists.
     async fn set_label_ensured(
         &self,
@@ -171,6 +241,13 @@ pub trait Store: Send + Sync + 'static {
     async fn meta(&self, key: &str) -> Result<Option<String>, StoreError>;
     /// Keeps a value under a name.
     async fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError>;
+    /// Keeps a value under a name if what is there is still `was`; says whether it was.
+    async fn swap_meta(
+        &self,
+        key: &str,
+        was: Option<&str>,
+        value: &str,
+    ) -> Result<bool, StoreError>;
 
     // For people and metrics.
 
@@ -184,6 +261,8 @@ pub trait Store: Send + Sync + 'static {
     async fn revive(&self, id: &str, now: Timestamp) -> Result<(), StoreError>;
     /// Forgets a dead letter; its deliveries count as finished.
     async fn drop_dead(&self, id: &str) -> Result<(), StoreError>;
+    /// Puts everything that a kept delivery asked for back to work, in full, finished or not; returns what that is.
+    async fn put_back(&self, id: &DeliveryId, now: Timestamp) -> Result<Vec<Subject>, StoreError>;
     /// The newest deliveries, newest first.
     async fn recent_deliveries(&self, limit: u32) -> Result<Vec<DeliveryRow>, StoreError>;
     /// Forgets finished deliveries that came before a moment, and older buttons and edits that can no longer answer

@@ -3,9 +3,10 @@
 //! Plain data; no SQL, no I/O. INVARIANT: a [`Claim`] is only made by the store, and its lease token fences
 //! everything that is done with it.
 
+use super::Document;
 use crate::domain::{
-    Account, CommentId, DeliveryId, Effect, InstallationId, IssueNumber, Outcome, PullState,
-    RepoId, RepoRef, Sha, Subject, Timestamp, Trigger, Witness,
+    Account, CommentId, DeliveryId, Effect, InstallationId, IssueNumber, Outcome, PullNumber,
+    PullState, Quadrant, RepoId, RepoName, RepoRef, Sha, Subject, Timestamp, Trigger, Witness,
 };
 
 /// A verified webhook delivery, to be kept.
@@ -171,6 +172,44 @@ pub struct NewPlan {
     pub effects: Vec<Effect>,
     /// The state once everything is done.
     pub state_after: PullState,
+    /// What was decided, if the plan has the entry of a decision; kept for longer than the plan.
+    pub decision: Option<Decision>,
+}
+
+/// A decision without its documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionRow {
+    /// Our id of it: the `decision` of its audit entry, which stays the same across a crash.
+    pub id: String,
+    /// The base repository.
+    pub repo: RepoId,
+    /// Its name of the moment.
+    pub name: RepoName,
+    /// The pull request.
+    pub number: PullNumber,
+    /// The head that was judged.
+    pub head_sha: Sha,
+    /// When it was decided.
+    pub at: Timestamp,
+    /// The verdict.
+    pub quadrant: Quadrant,
+    /// Digest of the policy in force.
+    pub policy: String,
+    /// Version of the program.
+    pub version: String,
+    /// Its entry in the audit log; `None` until that is on disk: then nothing of it was shown to anybody yet.
+    pub entry: Option<Witness>,
+}
+
+/// A decision as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// What and when.
+    pub row: DecisionRow,
+    /// What the verdict was computed from (`rules::Basis`).
+    pub facts: Document,
+    /// The explanation (`rules::Explanation`), the document of `explain --json`.
+    pub explanation: Document,
 }
 
 /// A plan as it stands.
@@ -251,4 +290,24 @@ pub enum DeliveryStatus {
     Done,
     /// Work on one of its subjects was given up.
     Dead,
+}
+
+/// An entry of the audit log before it has its place in the chain.
+pub trait Chained: Send + Sync + 'static {
+    /// What it records; the same decision is not recorded twice.
+    fn decision(&self) -> &str;
+    /// Its line, with its end, at this place behind the entry with this hash; and the place.
+    ///
+    /// # Errors
+    /// It cannot be written as a line.
+    fn line(&self, seq: u64, prev: &str) -> std::io::Result<(String, Witness)>;
+}
+
+/// An entry of the audit log as it is kept in the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainLine {
+    /// Its place.
+    pub at: Witness,
+    /// The line with its end, as it stands in the file.
+    pub line: String,
 }

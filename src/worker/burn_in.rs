@@ -1,7 +1,8 @@
 //! The clocks of agent identities (L4), kept in the store and shown in `tick_metrics.json`.
 //!
-//! Pure bookkeeping is [`BurnIn`]'s; here it is read, changed and kept. INVARIANT: state that cannot be read never
-//! blocks (its clocks start again, which the log says), and no promotion is kept before its audit entry is on disk.
+//! Pure bookkeeping is [`BurnIn`]'s; here it is read, changed and kept. INVARIANT: clocks that make no sense start
+//! again (which the log says) and never block; a store that does not answer leaves the kept ones alone; no promotion
+//! is kept before its audit entry is on disk.
 
 use super::{Bench, WorkError};
 use crate::audit::{Body, EntryDraft};
@@ -9,6 +10,7 @@ use crate::domain::{Choice, Facts, Known};
 use crate::gate::agents;
 use crate::gate::burn_in::BurnIn;
 use crate::plan::Plan;
+use crate::store::StoreError;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tokio::sync::Mutex;
@@ -19,6 +21,8 @@ pub(crate) const META: &str = "l4_burn_in";
 const FILE: &str = "tick_metrics.json";
 /// The member of it that is ours.
 const MEMBER: &str = "l4_burn_in";
+/// Times that a change is tried when other replicas change the clocks too.
+const ATTEMPTS: u32 = 8;
 /// A larger file is not one of the reference implementation.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -43,7 +47,13 @@ impl Bench {
     /// The clocks as they are now. What cannot be read is empty or starts again: nobody is blocked by it.
     pub(super) async fn burn_in(&self) -> BurnIn {
         let _changing = self.tick_metrics.changing.lock().await;
-        self.kept_clocks().await
+        match self.kept_clocks().await {
+            Ok((clocks, _)) => clocks,
+            Err(error) => {
+                tracing::warn!(%error, "the clocks of the agents cannot be read; nobody is blocked by them now");
+                BurnIn::default()
+            }
+        }
     }
 
     /// An evaluation has met the agents of these commits: the clocks of those that are new start.
@@ -104,7 +114,7 @@ impl Bench {
         let _changing = self.tick_metrics.changing.lock().await;
         let policy = self.policy();
         let now = self.clock.now();
-        let mut clocks = self.kept_clocks().await;
+        let (mut clocks, was) = self.kept_clocks().await?;
         let promoted = clocks.advance(policy.l4_burn_in_days, now);
         let entries: Vec<EntryDraft> = promoted
             .iter()
@@ -132,9 +142,12 @@ impl Bench {
                 self.store.set_audit_tail(&places.last).await?;
                 self.metrics.audited(written);
             }
-            self.store
-                .set_meta(META, &json!(clocks).to_string())
-                .await?;
+            let clocks = json!(clocks).to_string();
+            let kept = self.store.swap_meta(META, was.as_deref(), &clocks).await?;
+            if !kept {
+                // Another replica has changed them since; the next tick finds the entry and promotes.
+                return Ok(());
+            }
             self.at("promotion-kept");
             for agent in &promoted {
                 tracing::info!(%agent, "its burn-in is over: unless it is registered, it blocks from now on");
@@ -144,27 +157,38 @@ impl Bench {
         Ok(())
     }
 
-    /// Reads, changes and keeps the clocks. A store that does not take them is logged: the next meeting tries again.
-    async fn change_clocks(&self, change: impl FnOnce(&mut BurnIn) -> bool) {
+    /// Reads, changes and keeps the clocks. A store that does not give or take them is logged, and what it holds stays
+    /// as it is: the next meeting tries again.
+    async fn change_clocks(&self, change: impl Fn(&mut BurnIn) -> bool) {
         let _changing = self.tick_metrics.changing.lock().await;
-        let mut clocks = self.kept_clocks().await;
-        if change(&mut clocks) {
-            self.keep(&clocks).await;
+        for _attempt in 0..ATTEMPTS {
+            match self.kept_clocks().await {
+                Ok((mut clocks, was)) => {
+                    if !change(&mut clocks) || self.keep(&clocks, was.as_deref()).await {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the clocks of the agents cannot be read; they stay as they are");
+                    return;
+                }
+            }
         }
+        tracing::warn!(
+            "other replicas keep changing the clocks of the agents; they stay as they are"
+        );
     }
 
-    async fn kept_clocks(&self) -> BurnIn {
+    /// The clocks, and what the store holds of them now.
+    async fn kept_clocks(&self) -> Result<(BurnIn, Option<String>), StoreError> {
         let now = self.clock.now();
-        let (kept, first) = match self.store.meta(META).await {
-            Ok(Some(text)) => (text, false),
-            Ok(None) => match self.shown_before().await {
+        let stored = self.store.meta(META).await?;
+        let (kept, first) = match &stored {
+            Some(text) => (text.clone(), false),
+            None => match self.shown_before().await {
                 Some(text) => (text, true),
-                None => return BurnIn::default(),
+                None => return Ok((BurnIn::default(), None)),
             },
-            Err(error) => {
-                tracing::warn!(%error, "the clocks of the agents cannot be read; nobody is blocked by them now");
-                return BurnIn::default();
-            }
         };
         let (value, readable) = match serde_json::from_str::<Value>(&kept) {
             Ok(value) if value.is_object() => (value, true),
@@ -178,14 +202,21 @@ impl Bench {
             );
         }
         if first || !readable || !restarted.is_empty() {
-            self.keep(&clocks).await;
+            self.keep(&clocks, stored.as_deref()).await;
+            return Ok((clocks, self.store.meta(META).await?));
         }
-        clocks
+        Ok((clocks, stored))
     }
 
-    async fn keep(&self, clocks: &BurnIn) {
-        if let Err(error) = self.store.set_meta(META, &json!(clocks).to_string()).await {
-            tracing::warn!(%error, "the clocks of the agents could not be kept");
+    /// Keeps the clocks in place of what was read. `false`: another replica has changed them since.
+    async fn keep(&self, clocks: &BurnIn, was: Option<&str>) -> bool {
+        let clocks = json!(clocks).to_string();
+        match self.store.swap_meta(META, was, &clocks).await {
+            Ok(kept) => kept,
+            Err(error) => {
+                tracing::warn!(%error, "the clocks of the agents could not be kept");
+                true
+            }
         }
     }
 

@@ -70,12 +70,17 @@ impl Bench {
                 }
                 EffectStatus::Planned | EffectStatus::Started => {
                     let effect = finished(&planned.effect, &issue, state.witness.as_ref());
-                    self.governed(&state)?;
+                    self.governed(&state, &effect)?;
+                    // Fenced: whoever lost the lease meanwhile does nothing more, since another one is at it.
                     self.store.effect_started(claim, index).await?;
                     self.at("effect-started");
                     let outcome = self.apply(&effect, seen).await?;
                     self.at("effect-applied");
-                    self.store.effect_done(claim, index, &outcome).await?;
+                    // The last one is noted with the end of the work, which follows: what a crash undoes between the two is
+                    // found again.
+                    if index + 1 < plan.effects.len() {
+                        self.store.effect_done(claim, index, &outcome).await?;
+                    }
                     self.at("effect-noted");
                     outcome
                 }
@@ -105,7 +110,9 @@ impl Bench {
             if places.last != places.deciding {
                 self.store.set_audit_tail(&places.last).await?;
             }
-            self.store.plan_audited(claim, &places.deciding).await?;
+            self.store
+                .plan_audited(claim, &places.deciding, places.classification.as_ref())
+                .await?;
             self.metrics.audited(number);
         }
         self.at("audit-noted");
@@ -128,9 +135,11 @@ impl Bench {
         Ok(outcome)
     }
 
-    fn governed(&self, state: &PullState) -> Result<(), WorkError> {
+    fn governed(&self, state: &PullState, effect: &Effect) -> Result<(), WorkError> {
+        let now = self.clock.now();
+        self.calls.take(state.repo.installation, effect, now)?;
         self.writes
-            .take(state.repo.id, state.number, self.clock.now())
+            .take(state.repo.id, state.number, now)
             .map_err(|wait| WorkError::Capped {
                 cap: self.writes.cap(),
                 wait,

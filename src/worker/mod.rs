@@ -8,6 +8,7 @@ pub(crate) mod after_merge;
 mod answers;
 mod audit_writer;
 mod burn_in;
+mod call_budget;
 mod carry_out;
 mod evidence;
 mod gate;
@@ -16,6 +17,7 @@ mod lookup;
 mod merge_group;
 pub(crate) mod passive;
 mod pull;
+mod record;
 mod retry;
 mod write_budget;
 
@@ -23,10 +25,11 @@ pub(crate) use answers::shown;
 pub use audit_writer::AuditWriter;
 pub(crate) use burn_in::META as BURN_IN;
 pub use burn_in::TickMetrics;
+pub use call_budget::{CallBudget, CallLimits};
 pub use write_budget::WriteBudget;
 
 use crate::clock::Clock;
-use crate::domain::{PullState, RepoName, RepoRef, Subject};
+use crate::domain::{Facts, PullState, RepoName, RepoRef, Subject, Timestamp};
 use crate::github::{ApiError, GitHub};
 use crate::inbox::ReceiptKey;
 use crate::policy::Policy;
@@ -36,6 +39,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tracing::Instrument;
 
 /// How long a lease holds without renewal. A worker that died is replaced after this time.
@@ -44,6 +48,10 @@ const LEASE: Duration = Duration::from_mins(1);
 const RENEWAL: Duration = Duration::from_secs(20);
 /// A worker that has nothing to do looks again after this time, however quiet it is.
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
+/// And so long after the store has failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// And not sooner than this, when what is due is held up by something else.
+const SHORTEST_IDLE: Duration = Duration::from_millis(20);
 
 /// A step between which a crash is tried in tests; does nothing in production.
 pub type FaultPoint = Arc<dyn Fn(&'static str) + Send + Sync>;
@@ -66,10 +74,16 @@ pub struct Bench {
     pub receipt_key: ReceiptKey,
     /// Base of GitHub's pages, such as `https://github.com`.
     pub web_base: String,
+    /// Base of our own pages, without a slash at its end, if people can reach them.
+    pub details_base: Option<String>,
     /// Repositories for Issues that were found by their names.
     pub inboxes: Mutex<HashMap<RepoName, RepoRef>>,
     /// What was written lately, to be governed.
     pub writes: WriteBudget,
+    /// What GitHub allows each installation.
+    pub calls: CallBudget,
+    /// Days for which a decision is kept with its facts; 0: none is.
+    pub decision_days: u64,
     /// Where the agents' clocks are shown.
     pub tick_metrics: TickMetrics,
     /// Called between any two steps.
@@ -96,6 +110,14 @@ pub enum WorkError {
         /// When the next one may go out.
         wait: Duration,
     },
+    /// The installation's budget has to come back first.
+    #[error("held back: {why}")]
+    Held {
+        /// What is used up.
+        why: String,
+        /// When there is room again.
+        wait: Duration,
+    },
     /// GitHub still shows the head from before the one it announced.
     #[error("GitHub still shows the head from before the one it announced")]
     Behind,
@@ -117,6 +139,13 @@ pub enum WorkError {
     /// A bug or a bound of ours.
     #[error("{0}")]
     Broken(String),
+}
+
+impl From<call_budget::Held> for WorkError {
+    fn from(held: call_budget::Held) -> Self {
+        let call_budget::Held { wait, why } = held;
+        Self::Held { why, wait }
+    }
 }
 
 /// What is to be remembered when a subject is done.
@@ -142,30 +171,49 @@ impl Done {
 }
 
 impl Bench {
-    /// Works until `stop` turns true, then finishes what is in hand.
-    pub async fn run(self: Arc<Self>, name: String, mut stop: watch::Receiver<bool>) {
+    /// Works until `stop` turns true, on up to `most` subjects at the same time, then finishes what is in hand.
+    ///
+    /// One task gives out the work to all: if each worker asked for itself, each delivery would wake all of them.
+    pub async fn run(self: Arc<Self>, name: String, most: usize, mut stop: watch::Receiver<bool>) {
         let mut wakeup = self.store.wakeup();
+        let mut hands = JoinSet::new();
         while !*stop.borrow() {
+            while hands.try_join_next().is_some() {}
+            let free = most.saturating_sub(hands.len());
+            if free == 0 {
+                tokio::select! {
+                    _ = stop.changed() => {}
+                    _ = hands.join_next() => {}
+                }
+                continue;
+            }
             wakeup.mark_unchanged();
-            match self.work_once(&name).await {
-                Ok(true) => {}
-                Ok(false) => {
-                    let idle = self.idle_for().await;
-                    tokio::select! {
-                        _ = stop.changed() => {}
-                        _ = wakeup.changed() => {}
-                        () = self.clock.sleep(idle) => {}
+            let asked = self.clock.now();
+            let claimed = self.store.claim_several(&name, asked, LEASE, free).await;
+            let until = match claimed {
+                Ok(claims) => {
+                    let all = claims.len() < free;
+                    for claim in claims {
+                        let bench = Arc::clone(&self);
+                        hands.spawn(async move { bench.take_up(&claim).await });
                     }
+                    if !all {
+                        continue;
+                    }
+                    self.next_look(asked).await
                 }
                 Err(error) => {
                     tracing::error!(%error, "the store does not give out work");
-                    tokio::select! {
-                        _ = stop.changed() => {}
-                        () = self.clock.sleep(Duration::from_secs(1)) => {}
-                    }
+                    asked.plus(AFTER_FAILURE)
                 }
+            };
+            tokio::select! {
+                _ = stop.changed() => {}
+                _ = wakeup.changed() => {}
+                () = self.clock.sleep_until(until) => {}
             }
         }
+        while hands.join_next().await.is_some() {}
     }
 
     /// Claims and works on one subject. `false`: nothing is due.
@@ -176,19 +224,25 @@ impl Bench {
         let Some(claim) = self.store.claim(name, self.clock.now(), LEASE).await? else {
             return Ok(false);
         };
-        self.at("claimed");
-        let delivery = claim.deliveries.first().map_or("-", |id| id.as_str());
-        let span = tracing::info_span!("work", subject = %claim.subject.key(), delivery);
-        self.under_lease(&claim).instrument(span).await;
+        self.take_up(&claim).await;
         Ok(true)
     }
 
-    async fn idle_for(&self) -> Duration {
+    async fn take_up(self: &Arc<Self>, claim: &Claim) {
+        self.at("claimed");
+        let delivery = claim.deliveries.first().map_or("-", |id| id.as_str());
+        let span = tracing::info_span!("work", subject = %claim.subject.key(), delivery);
+        self.under_lease(claim).instrument(span).await;
+    }
+
+    /// When to look for work again if nothing wakes us, after nothing was due at the moment `asked`. A moment and not a
+    /// span: a clock that moves on while the store is asked loses nothing.
+    async fn next_look(&self, asked: Timestamp) -> Timestamp {
+        let latest = asked.plus(LONGEST_IDLE);
         match self.store.next_due().await {
-            Ok(Some(due)) => due.since(self.clock.now()).min(LONGEST_IDLE),
-            Ok(None) | Err(_) => LONGEST_IDLE,
+            Ok(Some(due)) => due.clamp(asked.plus(SHORTEST_IDLE), latest),
+            Ok(None) | Err(_) => latest,
         }
-        .max(Duration::from_millis(20))
     }
 
     /// Works on the claim while renewing its lease; work whose lease is lost is dropped where it stands.
@@ -211,6 +265,8 @@ impl Bench {
     }
 
     async fn work_on(self: &Arc<Self>, claim: &Claim) -> Result<Done, WorkError> {
+        let left = self.github.rate_left(claim.subject.installation());
+        self.calls.admits(claim.into(), left, self.clock.now())?;
         match &claim.subject {
             Subject::Pull { repo, number } => {
                 self.pull(claim, &self.present(repo).await?, *number).await
@@ -265,6 +321,10 @@ impl Bench {
             }
             Err(error) => error,
         };
+        if let WorkError::GitHub(ApiError::RateLimited { retry_after, .. }) = &error {
+            let installation = claim.subject.installation();
+            self.calls.refused(installation, *retry_after, now);
+        }
         let (again, told) = match &error {
             WorkError::GitHub(api) => (api.is_retryable(), api.retry_after()),
             WorkError::Store(StoreError::LeaseLost { .. }) => {
@@ -278,7 +338,7 @@ impl Bench {
             | WorkError::BeingOpened
             | WorkError::Uncomputed
             | WorkError::Overtaken { .. } => (true, None),
-            WorkError::Capped { wait, .. } => (true, Some(*wait)),
+            WorkError::Capped { wait, .. } | WorkError::Held { wait, .. } => (true, Some(*wait)),
             WorkError::Broken(_) => (false, None),
         };
         let text = error.to_string();
@@ -289,6 +349,7 @@ impl Bench {
                 | WorkError::Audit(_)
                 | WorkError::Store(_)
                 | WorkError::Capped { .. }
+                | WorkError::Held { .. }
         );
         if again && (patient || claim.attempts < retry::TRIES_BEFORE_DEAD) {
             let wait = retry::wait(claim.attempts, told, random());
@@ -306,6 +367,33 @@ impl Bench {
 
     fn at(&self, step: &'static str) {
         (self.fault_point)(step);
+    }
+}
+
+/// Files of a change up to which looking at all of them takes less than the way to another thread and back.
+const FEW_FILES: usize = 20;
+/// The same for their patches and texts together, in bytes.
+const SHORT_TEXTS: usize = 64 * 1024;
+
+/// Is the change so small that it is looked at where it is?
+fn is_small(facts: &Facts) -> bool {
+    let files = facts.files.items();
+    let texts = files
+        .iter()
+        .flat_map(|file| [&file.patch, &file.base_content, &file.head_content])
+        .flatten();
+    files.len() <= FEW_FILES && texts.map(String::len).sum::<usize>() <= SHORT_TEXTS
+}
+
+/// Work that takes a while goes to the threads that may block.
+async fn off_thread<T: Send + 'static>(
+    small: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, tokio::task::JoinError> {
+    if small {
+        Ok(work())
+    } else {
+        tokio::task::spawn_blocking(work).await
     }
 }
 

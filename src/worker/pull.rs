@@ -5,7 +5,8 @@
 use super::answers::{Heard, Question};
 use super::evidence::{EvidenceOf, was_seen};
 use super::gate::{Judged, is_ready};
-use super::{Bench, Done, WorkError, passive, retry};
+use super::record::record;
+use super::{Bench, Done, WorkError, is_small, off_thread, passive, retry};
 use crate::diff;
 use crate::domain::{
     AfterMerge, Facts, GateMemory, InboxMemory, Known, PullNumber, PullState, Quadrant, RepoRef,
@@ -15,7 +16,7 @@ use crate::github::{PullView, Seen, Wants};
 use crate::plan::{self, EvaluationInput, Evidence, Issues, Plan, labels};
 use crate::policy::Policy;
 use crate::rules::{self, Verdict};
-use crate::store::{Claim, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
+use crate::store::{Claim, Decision, EffectStatus, NewPlan, PlannedEffect, StoredPlan};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -89,11 +90,10 @@ impl Bench {
         }
         let head_since = head_since(claim, &pull, prior, started);
         let fingerprint = fingerprint(&pull, &policy);
-        // What the gate asks for changes without a trace in the pull request: CI ends, the base moves.
         let unchanged = prior.filter(|prior| {
-            !policy.merge.enabled
-                && nothing_changed(claim, prior, &fingerprint)
+            nothing_changed(claim, prior, &fingerprint)
                 && was_seen(prior, &policy)
+                && !(policy.merge.enabled && the_gate_may_move(claim, prior))
         });
         if let Some(unchanged) = unchanged {
             let state = PullState {
@@ -139,10 +139,15 @@ impl Bench {
             took_ms = took.as_millis(),
             "judged"
         );
+        let (facts, verdict, decision) = if self.decision_days > 0 {
+            record(&plan, facts, verdict, &policy).await?
+        } else {
+            (facts, verdict, None)
+        };
         let done = if plan.is_empty() {
             self.nothing_to_do(claim, plan.state_after, &policy).await?
         } else {
-            self.save_and_carry_out(claim, plan, &self.github.seen(&facts))
+            self.save_with(claim, plan, decision, &self.github.seen(&facts))
                 .await?
         };
         if !policy.merge.enabled {
@@ -246,12 +251,12 @@ impl Bench {
                 return Ok(Done::nothing());
             };
             let state = merged_unseen(repo, pull, watch, self.clock.now());
-            return self.after_merge(claim, repo, pull, state, policy).await;
+            return Box::pin(self.after_merge(claim, repo, pull, state, policy)).await;
         };
         if prior.closed {
             let mut state = prior.clone();
             state.after_merge = state.after_merge.or(watch);
-            return self.after_merge(claim, repo, pull, state, policy).await;
+            return Box::pin(self.after_merge(claim, repo, pull, state, policy)).await;
         }
         let language = policy.inbox.language;
         let mut plan = plan::closed(plan::ClosedInput {
@@ -267,7 +272,7 @@ impl Bench {
         plan.state_after.after_merge = watch;
         if plan.is_empty() {
             let state = plan.state_after;
-            return self.after_merge(claim, repo, pull, state, policy).await;
+            return Box::pin(self.after_merge(claim, repo, pull, state, policy)).await;
         }
         self.save_and_carry_out(claim, plan, &Seen::nothing()).await
     }
@@ -292,8 +297,9 @@ impl Bench {
         };
         let mut ensured = HashSet::new();
         if let Issues::In(repo) = issues {
+            let there = self.store.labels_ensured(repo.id).await?;
             for label in labels::ALL {
-                if self.store.label_ensured(repo.id, label.name).await? {
+                if there.contains(label.name) {
                     ensured.insert((repo.id, label.name));
                 }
             }
@@ -336,7 +342,7 @@ impl Bench {
             now: self.clock.now(),
             nonce: &nonce,
             key: &self.receipt_key,
-            details_base: None,
+            details_base: self.details_base.as_deref(),
             web_base: &self.web_base,
             delivery: claim.deliveries.first(),
             version: env!("CARGO_PKG_VERSION"),
@@ -349,6 +355,17 @@ impl Bench {
         plan: Plan,
         seen: &Seen,
     ) -> Result<Done, WorkError> {
+        self.save_with(claim, plan, None, seen).await
+    }
+
+    /// Saves the plan together with what is kept of its decision, then carries it out.
+    async fn save_with(
+        &self,
+        claim: &Claim,
+        plan: Plan,
+        decision: Option<Decision>,
+        seen: &Seen,
+    ) -> Result<Done, WorkError> {
         let entries = serde_json::to_value(&plan.entries)
             .map_err(|error| WorkError::Broken(format!("a plan cannot be written: {error}")))?;
         let new = NewPlan {
@@ -356,6 +373,7 @@ impl Bench {
             entries,
             effects: plan.effects,
             state_after: plan.state_after,
+            decision,
         };
         self.at("planned");
         self.store.save_plan(claim, &new).await?;
@@ -388,6 +406,7 @@ fn merged_unseen(repo: &RepoRef, pull: &PullView, watch: AfterMerge, now: Timest
     PullState {
         repo: repo.clone(),
         number: pull.number,
+        title: Some(pull.title.clone()),
         head_sha: pull.head.sha.clone(),
         head_since: now,
         fingerprint: None,
@@ -407,9 +426,9 @@ fn merged_unseen(repo: &RepoRef, pull: &PullView, watch: AfterMerge, now: Timest
     }
 }
 
-/// The rules can take a while over thousands of files: off the async threads.
+/// The rules can take a while over thousands of files: then off the async threads.
 async fn judge(facts: Facts, policy: Arc<Policy>) -> Result<(Facts, Verdict), WorkError> {
-    tokio::task::spawn_blocking(move || {
+    off_thread(is_small(&facts), move || {
         let verdict = rules::evaluate(&facts, &policy);
         (facts, verdict)
     })
@@ -447,6 +466,13 @@ fn fingerprint(pull: &PullView, policy: &Policy) -> String {
 
 fn nothing_changed(claim: &Claim, prior: &PullState, fingerprint: &str) -> bool {
     !claim.deep && !prior.closed && prior.fingerprint.as_deref() == Some(fingerprint)
+}
+
+/// What the gate asks for changes without a trace in the pull request: CI ends, the base moves. That is nothing to one
+/// without the label of a pull request that is ready, unless an earlier look was cut short.
+fn the_gate_may_move(claim: &Claim, prior: &PullState) -> bool {
+    let gate = &prior.gate;
+    claim.attempts > 0 || gate.waits || gate.ordered.is_some() || gate.untold().is_some()
 }
 
 /// Facts with an unknown part are judged, but not remembered as judged: the next look reads everything again.

@@ -171,7 +171,7 @@ fn rotation_keeps_the_chain() {
     // A restart right after a rotation finds an empty file and goes on.
     let files = log_files(dir.path()).unwrap();
     assert!(
-        files[0].ends_with("classifier_audit.000001.jsonl"),
+        files[0].path().ends_with("classifier_audit.000001.jsonl"),
         "{files:?}"
     );
     let number = files.len();
@@ -186,8 +186,70 @@ fn rotation_keeps_the_chain() {
     assert_eq!(next.seq, 8);
     assert_eq!(check(dir.path(), Some(&next)).unwrap().entries, 8);
     for file in log_files(dir.path()).unwrap() {
-        assert!(fs::metadata(file).unwrap().len() <= 1_500);
+        assert!(file.bytes() <= 1_500);
     }
+}
+
+#[test]
+fn a_file_that_is_put_aside_while_the_log_is_read_is_not_missed() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        max_bytes: 1_500,
+        ..Options::default()
+    };
+    let (mut log, _) = AuditLog::open(dir.path(), options).unwrap();
+    let mut append = |at: u64| {
+        log.append(&draft(&format!("d-{at}"), at, Quadrant::B))
+            .unwrap()
+    };
+    let mut last = append(1);
+    let listed = log_files(dir.path()).unwrap();
+    for at in 2..=9 {
+        last = append(at);
+    }
+    // The file that was written to when it was listed has a number now; what it held then is read all the same.
+    let first = verify(&listed, None, |_| {}).unwrap();
+    assert!((1..9).contains(&first.entries), "{first:?}");
+    let found = Records::new(listed).map(|record| record.unwrap().seq);
+    assert!(found.eq(1..=first.entries));
+    assert_eq!(check(dir.path(), Some(&last)).unwrap().entries, 9);
+}
+
+#[test]
+fn newest_first_is_the_same_backwards_through_all_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        max_bytes: 1_500,
+        ..Options::default()
+    };
+    log_of(dir.path(), 9, options);
+    let files = || log_files(dir.path()).unwrap();
+    let forwards: Vec<_> = Records::new(files()).map(Result::unwrap).collect();
+    let mut backwards: Vec<_> = Records::newest_first(files()).map(Result::unwrap).collect();
+    backwards.reverse();
+    assert_eq!(forwards, backwards);
+    assert_eq!(forwards.len(), 9);
+    let filter = Filter {
+        text: Some("BECAUSE D-7".into()),
+        ..Filter::default()
+    };
+    let found = Records::newest_first(files()).matching(filter);
+    let found: Vec<u64> = found.map(|record| record.unwrap().seq).collect();
+    assert_eq!(found, [7]);
+
+    // A line that is no entry is named where it begins; one without an end is being written.
+    let file = active(dir.path());
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{text}no entry\n{{\"seq\":")).unwrap();
+    let errors: Vec<String> = Records::newest_first(files())
+        .filter_map(|record| record.err().map(|error| error.to_string()))
+        .collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    let place = format!(
+        "classifier_audit.jsonl:byte {}: not an audit entry",
+        text.len()
+    );
+    assert!(errors[0].contains(&place), "{errors:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The clocks of agent identities in the running server: met, rejected, promoted once, never blocking by accident.
 
 use crate::journey::spec_of;
+use crate::store_sqlite::sql;
 use crate::world::{Crash, INBOX, REPO, World};
 use fake_github::PullSpec;
 use quadgate::tick;
@@ -220,4 +221,27 @@ async fn the_clocks_of_the_reference_implementation_are_taken_over_once() {
         std::fs::read_to_string(file(&world)).expect("the file"),
         "mine"
     );
+}
+
+/// A store that does not answer once is no reason for any clock to start again.
+#[tokio::test]
+async fn clocks_that_cannot_be_read_for_a_moment_stay_as_they_are() {
+    let world = World::start().await;
+    world.github.open_pull(REPO, &by_agent(spec_of('B')));
+    world.settle().await;
+    let clocks = kept(&world).await;
+    world.advance(DAY);
+
+    let data = world.dir.path().join("data");
+    sql(&data, "ALTER TABLE meta RENAME TO meta_away").await;
+    let told = tick::promote(world.app().bench()).await;
+    assert!(told.is_err(), "the tick says that it could not look");
+    let other = spec_of('B').commits(["Change it\n\nAgent-Tool: codex\nAgent-Model: other\n"]);
+    world.github.open_pull(REPO, &other);
+    world.work().await;
+    sql(&data, "ALTER TABLE meta_away RENAME TO meta").await;
+
+    assert_eq!(kept(&world).await, clocks);
+    world.settle().await;
+    world.assert_clean().await;
 }

@@ -21,10 +21,16 @@ fn the_shipped_directory_loads_and_is_full_of_placeholders() {
     assert_eq!(strict.code, 1);
 }
 
+/// The schemas of the files that are shipped in `config/`.
+fn of_shipped_files() -> impl Iterator<Item = (&'static str, Value)> {
+    let schemas = quadgate::settings::schemas().into_iter();
+    schemas.filter(|(stem, _)| *stem != "user_rule")
+}
+
 #[test]
 fn every_shipped_file_points_editors_to_its_schema() {
     let mut seen = 0;
-    for (stem, _) in quadgate::settings::schemas() {
+    for (stem, _) in of_shipped_files() {
         let text = std::fs::read_to_string(format!("{ROOT}/config/{stem}.yml")).expect(stem);
         let first = text.lines().next().unwrap_or_default();
         let wanted = format!("# yaml-language-server: $schema=../schemas/{stem}.schema.json");
@@ -41,6 +47,10 @@ fn the_schemas_are_fresh_and_accept_the_shipped_files() {
         let kept = std::fs::read_to_string(&path).expect(stem);
         let fresh = format!("{schema:#}\n");
         assert_eq!(kept, fresh, "run `quadgate config schema --out schemas`");
+        // No rule is shipped to run; the examples are compared with their schema elsewhere.
+        if stem == "user_rule" {
+            continue;
+        }
         let text = std::fs::read_to_string(format!("{ROOT}/config/{stem}.yml")).expect(stem);
         let value: Value = serde_yaml::from_str(&text).expect(stem);
         let validator = jsonschema::validator_for(&schema).expect("a schema");

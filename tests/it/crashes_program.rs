@@ -10,6 +10,7 @@ use crate::journey::spec_of;
 use crate::world::{CHECK, ENVIRONMENT, INBOX, REPO, World};
 use fake_github::WebhookRequest;
 use quadgate::store::Store;
+use quadgate::store::postgres::PostgresBeside;
 use quadgate::store::sqlite::{SqliteOptions, SqliteStore};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -159,8 +160,17 @@ impl Program {
     }
 
     /// `kill -9`.
-    async fn kill(mut self) {
+    pub async fn kill(mut self) {
         self.child.kill().await.expect("killed");
+    }
+
+    /// With a database, leases of the dead are over by the clock alone: as if a minute had passed.
+    async fn a_minute_later(world: &World) {
+        if let Some(database) = &world.database {
+            database
+                .sql("UPDATE subject SET lease_until = 0 WHERE lease IS NOT NULL")
+                .await;
+        }
     }
 
     /// Tells it to stop, as a service manager does.
@@ -169,6 +179,13 @@ impl Program {
         let told = Command::new("kill").args(["-TERM", &pid]).status().await;
         assert!(told.expect("kill runs").success());
         assert_eq!(self.ended().await, Some(0));
+    }
+
+    /// Tells it to read its configuration again.
+    pub async fn hang_up(&self) {
+        let pid = self.child.id().expect("it runs").to_string();
+        let told = Command::new("kill").args(["-HUP", &pid]).status().await;
+        assert!(told.expect("kill runs").success());
     }
 
     /// One figure of its metrics.
@@ -187,6 +204,11 @@ impl Program {
     pub async fn accepts(&self, world: &World, webhook: &WebhookRequest) -> bool {
         let status = world.github.send(webhook, &self.webhooks).await;
         (200..300).contains(&status)
+    }
+
+    /// What waits or is worked on, by its metrics.
+    pub async fn queue_depth(&self) -> Option<u64> {
+        self.metric("quadgate_queue_depth").await
     }
 
     /// Waits until every pull request has its check-run and nothing waits.
@@ -208,10 +230,31 @@ impl Program {
     }
 }
 
+/// Runs another command of the program where it serves; its exit code and all that it says.
+pub async fn quadgate_in(world: &World, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(QUADGATE);
+    command
+        .args(arguments)
+        .current_dir(world.dir.path())
+        .env_clear();
+    let output = command.output().await.expect("it starts");
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    (output.status.code(), said)
+}
+
 /// The store holds nothing unfinished.
-async fn nothing_left(world: &World) {
-    let options = SqliteOptions::new(world.dir.path().join("data"));
-    let store = SqliteStore::open(&options).await.expect("the store opens");
+pub async fn nothing_left(world: &World) {
+    let store: Box<dyn Store> = match &world.database {
+        None => {
+            let options = SqliteOptions::new(world.dir.path().join("data"));
+            Box::new(SqliteStore::open(&options).await.expect("the store opens"))
+        }
+        Some(database) => {
+            let store = PostgresBeside::look(&database.secret()).await;
+            Box::new(store.expect("the store opens"))
+        }
+    };
     assert_eq!(store.queue_depth().await.expect("store"), 0);
     assert_eq!(store.dead_letters().await.expect("store"), []);
     store.close().await;
@@ -243,6 +286,7 @@ async fn the_program_aborts_at_each_step_and_is_started_again() {
             program.accepts(&world, &webhook).await;
         }
         assert_eq!(program.ended().await, None, "{place}: it aborts");
+        Program::a_minute_later(&world).await;
 
         let program = Program::start(&world, None).await;
         program.finish(&world, &[number]).await;
@@ -311,6 +355,7 @@ async fn the_program_is_killed_in_a_burst() {
         };
         let _ = tokio::time::timeout(DEADLINE, reached).await;
         program.kill().await;
+        Program::a_minute_later(&world).await;
     }
 
     let program = Program::start(&world, None).await;

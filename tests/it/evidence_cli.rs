@@ -1,7 +1,8 @@
 //! `quadgate evidence` from its arguments to its exit code and output, on files in a temporary folder.
 
 use clap::Parser;
-use quadgate::cli::evidence::{EvidenceArgs, run_with};
+use quadgate::cli::Io;
+use quadgate::cli::evidence::{self, EvidenceArgs};
 use std::fs;
 use std::path::Path;
 
@@ -24,7 +25,13 @@ fn run(root: &Path, args: &[&str]) -> Ran {
         .chain(args.iter().copied());
     let cli = Cli::try_parse_from(all).unwrap_or_else(|error| panic!("{error}"));
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let code = run_with(&cli.args, &mut out, &mut err);
+    let mut io = Io {
+        out: &mut out,
+        err: &mut err,
+        colour: false,
+        progress: false,
+    };
+    let code = evidence::run(&cli.args, &mut io).code();
     Ran {
         code,
         out: String::from_utf8(out).expect("UTF-8"),

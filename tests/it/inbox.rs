@@ -1,7 +1,8 @@
 //! Comments and sequences of signals with the right reading, as data an owner could read.
 
 use crate::cli::{quadgate_in, write_files};
-use quadgate::cli::inbox::{InboxArgs, run};
+use quadgate::cli::Io;
+use quadgate::cli::inbox::{InboxArgs, read_from};
 use quadgate::domain::*;
 use quadgate::inbox::*;
 use quadgate::policy::Owners;
@@ -32,8 +33,14 @@ fn read_by_command(comment: &serde_json::Value, owners: &Owners) -> serde_json::
     let cli = <Cli as clap::Parser>::parse_from(["inbox", "read", "--json"]);
     let text = comment.to_string();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let code = run(&cli.args, owners, &mut text.as_bytes(), &mut out, &mut err);
-    assert_eq!(code, 0, "{}", String::from_utf8_lossy(&err));
+    let mut io = Io {
+        out: &mut out,
+        err: &mut err,
+        colour: false,
+        progress: false,
+    };
+    let exit = read_from(&cli.args, owners, &mut text.as_bytes(), &mut io);
+    assert_eq!(exit.code(), 0, "{}", String::from_utf8_lossy(&err));
     serde_json::from_slice(&out).unwrap()
 }
 
@@ -95,10 +102,14 @@ fn a_document_that_is_none_is_refused() {
         r#"{"body":"x","author":"o","on":"pending_issue","x":1}"#,
     ] {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        assert_eq!(
-            run(&cli.args, &owners, &mut bad.as_bytes(), &mut out, &mut err),
-            2
-        );
+        let mut io = Io {
+            out: &mut out,
+            err: &mut err,
+            colour: false,
+            progress: false,
+        };
+        let exit = read_from(&cli.args, &owners, &mut bad.as_bytes(), &mut io);
+        assert_eq!(exit.code(), 2);
         assert!(out.is_empty() && !err.is_empty());
     }
 }

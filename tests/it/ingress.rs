@@ -56,6 +56,10 @@ impl Server {
                 "branches" => Merges::Into(vec!["release".into()]),
                 _ => Merges::Off,
             },
+            required_checks: match repo.name.name() {
+                "branches" => vec!["build".into()],
+                _ => Vec::new(),
+            },
         });
         let (public, operators) = routers(ServerState {
             webhook_path: "/webhook".into(),
@@ -68,6 +72,7 @@ impl Server {
             store: store.clone(),
             metrics: metrics.clone(),
             ready: Arc::new([Box::new(StoreReachable(store.clone())) as Box<dyn ReadyCheck>]),
+            pages: None,
             now: Arc::new(|| at(0)),
         });
         Self {

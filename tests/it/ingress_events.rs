@@ -380,6 +380,7 @@ async fn where_the_gate_merges_ci_and_the_base_are_looked_at() {
             "head_sha": "a".repeat(40), "app": {"id": app}, "pull_requests": pulls}}))
     };
     let status = payload(&json!({"state": "success", "sha": "a".repeat(40), "context": "build"}));
+    let lint = payload(&json!({"state": "success", "sha": "a".repeat(40), "context": "lint"}));
     let push = |branch: &str| payload(&json!({"ref": format!("refs/heads/{branch}")}));
     let run = |action, app| check_run(action, "build", app, &pulls);
     let cases = [
@@ -395,7 +396,16 @@ async fn where_the_gate_merges_ci_and_the_base_are_looked_at() {
         ("check_suite", "merging", suite(42), "pull/555/12"),
         ("check_suite", "merging", suite(own), ""),
         ("status", "merging", status.clone(), &head),
-        ("status", "foreign", status, ""),
+        ("status", "foreign", status.clone(), ""),
+        ("check_run", "branches", run("completed", 42), "pull/555/12"),
+        (
+            "check_run",
+            "branches",
+            check_run("completed", "lint", 42, &pulls),
+            "",
+        ),
+        ("status", "branches", status, &head),
+        ("status", "branches", lint, ""),
         ("push", "merging", push("main"), "repo/555"),
         ("push", "merging", push("change-1"), ""),
         ("push", "branches", push("main"), ""),

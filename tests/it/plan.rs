@@ -73,7 +73,7 @@ fn a_workflow_beside_a_readme_is_asked_about_and_the_log_says_why() {
 
     let files = log_files(dir.path()).unwrap();
     assert_eq!(verify(&files, Some(&witness), |_| {}).unwrap().entries, 1);
-    let line: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+    let line: Value = serde_json::from_slice(&std::fs::read(files[0].path()).unwrap()).unwrap();
     assert_eq!(line["quadrant"], "D");
     assert_eq!(line["pr"], "octo-org/widgets#7");
     let fired: Vec<&str> = line["rules_fired"]

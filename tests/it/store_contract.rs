@@ -70,6 +70,7 @@ pub fn state(number: u64, head: char, issue: Option<u64>) -> PullState {
     PullState {
         repo: repo(555),
         number: PullNumber(number),
+        title: Some("Tidy the engine".into()),
         head_sha: sha(head),
         head_since: at(0),
         fingerprint: None,
@@ -115,6 +116,27 @@ pub fn plan(effects: usize) -> NewPlan {
             })
             .collect(),
         state_after: state(12, 'a', Some(3)),
+        decision: None,
+    }
+}
+
+/// A decision about a head of pull request 12.
+pub fn decision(id: &str, head: char, seconds: i64) -> Decision {
+    Decision {
+        row: DecisionRow {
+            id: id.into(),
+            repo: RepoId(555),
+            name: repo(555).name,
+            number: PullNumber(12),
+            head_sha: sha(head),
+            at: at(seconds),
+            quadrant: Quadrant::C,
+            policy: "sha256:policy".into(),
+            version: "0.1.0".into(),
+            entry: None,
+        },
+        facts: Document::of("facts", &serde_json::json!({"of": id})).unwrap(),
+        explanation: Document::of("an explanation", &vec![id; 1000]).unwrap(),
     }
 }
 
@@ -352,7 +374,7 @@ pub async fn a_lost_lease_changes_nothing(given: Given) {
         seq: 1,
         hash: "sha256:x".into(),
     };
-    assert!(lost(&store.plan_audited(&slow, &witness).await));
+    assert!(lost(&store.plan_audited(&slow, &witness, None).await));
 
     assert_eq!(store.audit_tail().await.unwrap(), None);
     assert!(store.counters().await.unwrap().is_empty());
@@ -436,6 +458,49 @@ pub async fn dead_letters_are_seen_and_revived(given: Given) {
     ));
     assert!(matches!(
         store.revive("pull/1/1", at(12)).await,
+        Err(StoreError::Missing { .. })
+    ));
+}
+
+pub async fn a_delivery_is_put_back_to_work(given: Given) {
+    let store = &*given.store;
+    let both = vec![shallow(pull(12)), deep(pull(13))];
+    store.accept(delivery("d-1", 0, both)).await.unwrap();
+    let claim = claimed(store, 1).await;
+    store
+        .finish(&claim, Finish::new(None, at(2)))
+        .await
+        .unwrap();
+    let claim = claimed(store, 2).await;
+    store.bury(&claim, "404 Not Found", at(3)).await.unwrap();
+
+    // What was finished and what was given up alike; in full, whatever the delivery asked for.
+    let again = store
+        .put_back(&"d-1".parse().unwrap(), at(4))
+        .await
+        .unwrap();
+    assert_eq!(again, [pull(12), pull(13)]);
+    assert!(store.dead_letters().await.unwrap().is_empty());
+    assert_eq!(status_of(store, "d-1").await, DeliveryStatus::Waiting);
+    for _ in 0..2 {
+        let claim = claimed(store, 5).await;
+        assert!(claim.deep && claim.attempts == 0);
+        assert_eq!(claim.deliveries, ["d-1".parse().unwrap()]);
+        // Asked for once more while it is worked on: nothing is lost, nothing is done at the same time.
+        if claim.subject == pull(12) {
+            store
+                .put_back(&"d-1".parse().unwrap(), at(5))
+                .await
+                .unwrap();
+        }
+        store
+            .finish(&claim, Finish::new(None, at(6)))
+            .await
+            .unwrap();
+    }
+    assert_eq!(claimed(store, 7).await.subject, pull(12));
+    assert!(matches!(
+        store.put_back(&"d-9".parse().unwrap(), at(8)).await,
         Err(StoreError::Missing { .. })
     ));
 }
@@ -528,7 +593,7 @@ pub async fn a_plan_is_read_back_as_far_as_it_got(given: Given) {
         seq: 41,
         hash: "sha256:41".into(),
     };
-    store.plan_audited(&claim, &witness).await.unwrap();
+    store.plan_audited(&claim, &witness, None).await.unwrap();
     store.effect_started(&claim, 0).await.unwrap();
     let issue = Outcome::Issue {
         number: IssueNumber(5_000_000_001),
@@ -577,6 +642,103 @@ pub async fn a_plan_is_read_back_as_far_as_it_got(given: Given) {
     assert_eq!(store.counters().await.unwrap()["quadrant_a_count"], 1);
 }
 
+pub async fn decisions_outlive_their_plans(given: Given) {
+    let store = &*given.store;
+    let of_pull = |limit| store.decisions_of(RepoId(555), PullNumber(12), limit);
+    let mut entries = Vec::new();
+    for (seq, id, head) in [(1, "d-1", 'a'), (2, "d-2", 'b'), (3, "d-3", 'b')] {
+        let seconds = i64::try_from(seq).unwrap();
+        store.enqueue(deep(pull(12)), at(seconds)).await.unwrap();
+        let claim = claimed(store, seconds).await;
+        let new = NewPlan {
+            decision_id: id.into(),
+            decision: Some(decision(id, head, seconds)),
+            ..plan(1)
+        };
+        store.save_plan(&claim, &new).await.unwrap();
+        let kept = store.decision(id).await.unwrap().expect("kept");
+        assert_eq!(Some(kept), new.decision, "not in the log yet");
+        // Again, as after a crash before it was acknowledged.
+        store.save_plan(&claim, &new).await.unwrap();
+        let entry = Witness {
+            seq,
+            hash: format!("sha256:{seq}"),
+        };
+        let last = Witness {
+            seq: seq + 100,
+            hash: "sha256:last".into(),
+        };
+        store
+            .plan_audited(&claim, &last, Some(&entry))
+            .await
+            .unwrap();
+        entries.push(entry);
+        let left = state(12, head, None);
+        let finish = Finish::new(Some(left), at(seconds));
+        store.finish(&claim, finish).await.unwrap();
+    }
+    let rows = of_pull(10).await.unwrap();
+    let ids: Vec<_> = rows.iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(ids, ["d-3", "d-2", "d-1"], "newest first, of all heads");
+    let noted: Vec<_> = rows
+        .iter()
+        .rev()
+        .filter_map(|row| row.entry.clone())
+        .collect();
+    assert_eq!(noted, entries);
+    assert_eq!(of_pull(2).await.unwrap(), rows[..2]);
+    assert_eq!(
+        store
+            .decisions_of(RepoId(555), PullNumber(13), 9)
+            .await
+            .unwrap(),
+        []
+    );
+    assert_eq!(store.decision("d-4").await.unwrap(), None);
+    let read = store.decision("d-1").await.unwrap().expect("kept");
+    assert_eq!(read.row, rows[2]);
+    let facts: Option<serde_json::Value> = read.facts.read("facts").unwrap();
+    assert_eq!(facts, Some(serde_json::json!({"of": "d-1"})));
+    let long: Option<Vec<String>> = read.explanation.read("an explanation").unwrap();
+    assert_eq!(long.expect("kept").len(), 1000);
+    let other: Result<Option<u64>, _> = read.facts.read("the facts");
+    let error = other.unwrap_err().to_string();
+    assert!(error.contains("store holds the facts that"), "{error}");
+}
+
+pub async fn old_decisions_are_pruned_unless_an_issue_is_about_them(given: Given) {
+    let store = &*given.store;
+    for (id, head) in [("d-1", 'a'), ("d-2", 'b'), ("d-3", 'c')] {
+        store.enqueue(deep(pull(12)), at(0)).await.unwrap();
+        let claim = claimed(store, 0).await;
+        let new = NewPlan {
+            decision_id: id.into(),
+            decision: Some(decision(id, head, if head == 'c' { 100 } else { 0 })),
+            ..plan(0)
+        };
+        store.save_plan(&claim, &new).await.unwrap();
+        let left = state(12, 'b', Some(3));
+        let finish = Finish::new(Some(left), at(0));
+        store.finish(&claim, finish).await.unwrap();
+    }
+    assert_eq!(store.prune_decisions(at(0)).await.unwrap(), 0);
+    assert_eq!(store.prune_decisions(at(50)).await.unwrap(), 1);
+    assert!(store.decision("d-1").await.unwrap().is_none());
+    assert!(
+        store.decision("d-2").await.unwrap().is_some(),
+        "its Issue is open"
+    );
+    assert!(
+        store.decision("d-3").await.unwrap().is_some(),
+        "it is young"
+    );
+    store.enqueue(deep(pull(12)), at(1)).await.unwrap();
+    let claim = claimed(store, 1).await;
+    let finish = Finish::new(Some(state(12, 'b', None)), at(1));
+    store.finish(&claim, finish).await.unwrap();
+    assert_eq!(store.prune_decisions(at(50)).await.unwrap(), 1);
+}
+
 pub async fn a_subject_without_a_plan_has_nothing_to_audit(given: Given) {
     let store = &*given.store;
     store.enqueue(deep(pull(12)), at(0)).await.unwrap();
@@ -586,7 +748,7 @@ pub async fn a_subject_without_a_plan_has_nothing_to_audit(given: Given) {
         hash: "sha256:1".into(),
     };
     assert!(matches!(
-        store.plan_audited(&claim, &witness).await,
+        store.plan_audited(&claim, &witness, None).await,
         Err(StoreError::Missing { .. })
     ));
     assert_eq!(store.audit_tail().await.unwrap(), None, "undone together");
@@ -624,6 +786,23 @@ pub async fn pulls_are_found_by_head_and_issue(given: Given) {
         .unwrap()
         .expect("remembered");
     assert_eq!((found.number, found.issue), (PullNumber(3), None));
+    // One whose Issue could not be opened stands in no list of open ones.
+    assert!(store.refused_issues().await.unwrap().is_empty());
+    for (closed, expected) in [(false, vec![2]), (true, vec![])] {
+        store.enqueue(deep(pull(2)), at(4)).await.unwrap();
+        let claim = claimed(store, 4).await;
+        let refused = PullState {
+            issue_refused: Some("Issues are switched off".into()),
+            closed,
+            ..state(2, 'a', None)
+        };
+        store
+            .finish(&claim, Finish::new(Some(refused), at(5)))
+            .await
+            .unwrap();
+        assert_eq!(numbers(store.refused_issues().await.unwrap()), expected);
+        assert_eq!(numbers(store.open_issues().await.unwrap()), [1]);
+    }
     let in_another_repo = store.pull_for_issue(RepoId(555), IssueNumber(33)).await;
     assert_eq!(in_another_repo.unwrap(), None);
     let old_head = store.pulls_with_head(RepoId(555), &sha('b')).await;
@@ -643,6 +822,12 @@ pub async fn small_things_are_remembered(given: Given) {
         Some(renamed)
     );
     assert_eq!(store.repo_by_id(RepoId(1)).await.unwrap(), None);
+    let named = async |name: &str| store.repo_by_name(&name.parse().unwrap()).await.unwrap();
+    assert_eq!(
+        named("Octo-Org/Renamed").await.map(|repo| repo.id),
+        Some(RepoId(u64::MAX))
+    );
+    assert_eq!(named("octo-org/gone").await, None);
 
     let first = store.pin_owner("Octo-Owner", AccountId(1001)).await;
     assert_eq!(first.unwrap(), AccountId(1001));
@@ -662,6 +847,9 @@ pub async fn small_things_are_remembered(given: Given) {
     store.set_label_ensured(RepoId(1), "a", true).await.unwrap();
     assert!(store.label_ensured(RepoId(1), "a").await.unwrap());
     assert!(!store.label_ensured(RepoId(2), "a").await.unwrap());
+    let there = store.labels_ensured(RepoId(1)).await.unwrap();
+    assert_eq!(there.into_iter().collect::<Vec<_>>(), ["a"]);
+    assert!(store.labels_ensured(RepoId(2)).await.unwrap().is_empty());
     store
         .set_label_ensured(RepoId(1), "a", false)
         .await
@@ -672,6 +860,17 @@ pub async fn small_things_are_remembered(given: Given) {
     store.set_meta("k", "1").await.unwrap();
     store.set_meta("k", "2").await.unwrap();
     assert_eq!(store.meta("k").await.unwrap().as_deref(), Some("2"));
+    for (key, was, swapped) in [
+        ("k", Some("1"), false),
+        ("k", None, false),
+        ("k", Some("2"), true),
+        ("new", Some("2"), false),
+        ("new", None, true),
+    ] {
+        let done = store.swap_meta(key, was, "3").await.unwrap();
+        assert_eq!(done, swapped, "{key} {was:?}");
+    }
+    assert_eq!(store.meta("k").await.unwrap().as_deref(), Some("3"));
 
     let witness = |seq: u64| Witness {
         seq,
@@ -680,6 +879,36 @@ pub async fn small_things_are_remembered(given: Given) {
     store.set_audit_tail(&witness(2)).await.unwrap();
     store.set_audit_tail(&witness(1)).await.unwrap();
     assert_eq!(store.audit_tail().await.unwrap(), Some(witness(2)));
+}
+
+pub async fn several_are_claimed_at_once(given: Given) {
+    let store = &*given.store;
+    for number in 1..=3 {
+        let id = format!("d-{number}");
+        let seconds = i64::try_from(number).unwrap();
+        let work = delivery(&id, seconds, vec![deep(pull(number))]);
+        store.accept(work).await.unwrap();
+    }
+    let two = store.claim_several("w", at(9), LEASE, 2).await.unwrap();
+    let of = |claims: &[Claim]| -> Vec<String> {
+        claims.iter().map(|claim| claim.subject.key()).collect()
+    };
+    assert_eq!(of(&two), [pull(1).key(), pull(2).key()]);
+    let rest = store.claim_several("v", at(9), LEASE, 9).await.unwrap();
+    assert_eq!(of(&rest), [pull(3).key()], "each is given out once");
+    let none = store.claim_several("v", at(9), LEASE, 9).await.unwrap();
+    assert!(none.is_empty());
+    // A plan under one lease is no other's.
+    store.save_plan(&two[0], &plan(1)).await.unwrap();
+    let finish = Finish {
+        state: None,
+        now: at(10),
+        count: vec![],
+    };
+    store.finish(&two[0], finish.clone()).await.unwrap();
+    assert!(lost(&store.save_plan(&two[0], &plan(1)).await));
+    store.finish(&two[1], finish).await.unwrap();
+    assert_eq!(store.queue_depth().await.unwrap(), 1);
 }
 
 pub async fn finished_deliveries_are_pruned(given: Given) {
@@ -809,6 +1038,86 @@ pub async fn racing_workers_never_share_a_subject(given: Given) {
     assert!(rows.iter().all(|row| row.status == DeliveryStatus::Done));
 }
 
+/// An entry for the chain: its decision.
+pub struct Chain(pub String);
+
+impl Chained for Chain {
+    fn decision(&self) -> &str {
+        &self.0
+    }
+
+    fn line(&self, seq: u64, prev: &str) -> std::io::Result<(String, Witness)> {
+        let hash = format!("hash of {}", self.0);
+        let at = Witness { seq, hash };
+        Ok((format!("{seq} {} after {prev}\n", self.0), at))
+    }
+}
+
+fn chain(decisions: &[&str]) -> Vec<Arc<dyn Chained>> {
+    let entry = |decision: &&str| -> Arc<dyn Chained> { Arc::new(Chain((*decision).to_owned())) };
+    decisions.iter().map(entry).collect()
+}
+
+pub async fn entries_are_chained_once_and_in_order(given: Given) {
+    let store = &*given.store;
+    assert!(
+        store.append_audit(chain(&["early"])).await.is_err(),
+        "no replica has looked where the file ends"
+    );
+    let end = store.open_chain(None, "start").await.unwrap();
+    assert_eq!((end.seq, end.hash.as_str()), (0, "start"));
+    assert_eq!(store.audit_tail().await.unwrap(), None);
+    let places = store.append_audit(chain(&["a", "b", "a"])).await.unwrap();
+    let seqs: Vec<_> = places.iter().map(|place| place.seq).collect();
+    assert_eq!(seqs, [1, 2, 1], "a decision stands once");
+    let again = store.append_audit(chain(&["b", "c"])).await.unwrap();
+    assert_eq!((again[0].clone(), again[1].seq), (places[1].clone(), 3));
+    assert_eq!(store.audit_tail().await.unwrap(), Some(again[1].clone()));
+
+    let lines: Vec<_> = store
+        .chain_behind(1, 10)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|line| line.line)
+        .collect();
+    assert_eq!(lines, ["2 b after hash of a\n", "3 c after hash of b\n"]);
+    assert_eq!(store.chain_written().await.unwrap(), 0);
+    store.set_chain_written(2, 1).await.unwrap();
+    assert_eq!(store.chain_written().await.unwrap(), 2);
+    let kept = store.chain_behind(0, 10).await.unwrap();
+    assert_eq!(kept[0].at.seq, 2, "the newest written one is kept");
+    assert_eq!(store.chain_hash(1).await.unwrap(), None);
+    assert_eq!(
+        store.chain_hash(2).await.unwrap().as_deref(),
+        Some("hash of b")
+    );
+}
+
+pub async fn the_chain_goes_on_where_the_file_ends(given: Given) {
+    let store = &*given.store;
+    let on_disk = |seq: u64| Witness {
+        seq,
+        hash: format!("file {seq}"),
+    };
+    let end = store.open_chain(Some(&on_disk(7)), "start").await.unwrap();
+    assert_eq!(end, on_disk(7));
+    store.append_audit(chain(&["a"])).await.unwrap();
+    let line = store.chain_behind(7, 1).await.unwrap().remove(0);
+    assert_eq!(line.line, "8 a after file 7\n");
+    // Another replica's file is not there yet.
+    let end = store.open_chain(Some(&on_disk(7)), "start").await.unwrap();
+    assert_eq!(end, line.at);
+    store
+        .append_audit(chain(&["lost", "lost too"]))
+        .await
+        .unwrap();
+    store.cut_chain(Some(&line.at), "start").await.unwrap();
+    let after = store.append_audit(chain(&["b"])).await.unwrap();
+    assert_eq!(after[0].seq, 9);
+    assert_eq!(store.chain_behind(8, 9).await.unwrap().len(), 1);
+}
+
 /// Runs one test of the contract on a runtime of its own.
 pub fn run<F: Future<Output = ()>>(test: F) {
     tokio::runtime::Builder::new_multi_thread()
@@ -821,34 +1130,44 @@ pub fn run<F: Future<Output = ()>>(test: F) {
 
 /// One test a line of the contract, for the store that `$given` makes.
 macro_rules! contract {
-    ($given:expr; $($test:ident)*) => {$(
+    (@each $attributes:tt $given:expr; $($test:ident)*) => {$(
+        $crate::store_contract::contract! { @one $attributes $given; $test }
+    )*};
+    (@one ($(#[$attribute:meta])*) $given:expr; $test:ident) => {
         #[test]
+        $(#[$attribute])*
         fn $test() {
             $crate::store_contract::run(async {
                 $crate::store_contract::$test($given.await).await;
             });
         }
-    )*};
-    ($given:expr) => {
-        $crate::store_contract::contract! { $given;
+    };
+    ($given:expr $(; $(#[$attribute:meta])+)?) => {
+        $crate::store_contract::contract! { @each ($($(#[$attribute])+)?) $given;
             a_delivery_becomes_one_claim
             a_guid_counts_once
             a_burst_becomes_one_evaluation
             what_comes_during_work_is_worked_after
             one_delivery_may_name_several_subjects
             the_longest_waiting_goes_first
+            several_are_claimed_at_once
             a_lost_lease_changes_nothing
             retry_waits_and_counts
             dead_letters_are_seen_and_revived
+            a_delivery_is_put_back_to_work
             a_buried_full_reading_stays_owed
             a_paused_installation_holds_up_nobody
             a_plan_is_read_back_as_far_as_it_got
+            decisions_outlive_their_plans
+            old_decisions_are_pruned_unless_an_issue_is_about_them
             a_subject_without_a_plan_has_nothing_to_audit
             pulls_are_found_by_head_and_issue
             small_things_are_remembered
             buttons_of_heads_that_are_gone_are_pruned
             finished_deliveries_are_pruned
             racing_workers_never_share_a_subject
+            entries_are_chained_once_and_in_order
+            the_chain_goes_on_where_the_file_ends
         }
     };
 }

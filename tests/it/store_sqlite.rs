@@ -85,7 +85,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
 }
 
 /// Runs one statement on the file, past the store.
-async fn sql(dir: &std::path::Path, text: &'static str) {
+pub(crate) async fn sql(dir: &std::path::Path, text: &'static str) {
     use sqlx::{Connection, Executor};
     let url = format!("sqlite://{}/quadgate.sqlite3", dir.display());
     let mut conn = sqlx::SqliteConnection::connect(&url).await.unwrap();

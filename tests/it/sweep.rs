@@ -120,6 +120,8 @@ async fn the_tick_costs_one_conditional_request_for_a_hundred_issues() {
     let world = World::start().await;
     for open in [10, 100] {
         while world.github.open_issues(INBOX).len() < open {
+            // No faster than Issues may be made.
+            world.advance(Duration::from_secs(1));
             world.github.open_pull(REPO, &spec_of('D'));
             world.settle().await;
         }
@@ -131,4 +133,37 @@ async fn the_tick_costs_one_conditional_request_for_a_hundred_issues() {
         assert_eq!(made[0].status, 304, "{open} open Issues: free of rate");
     }
     world.assert_clean().await;
+}
+
+/// A delivery that nobody took, such as an answer of an owner while the server was down, is asked for once.
+#[tokio::test]
+async fn deliveries_that_nobody_took_are_repeated_once() {
+    let world = World::start().await;
+    let number = world.github.open_pull(REPO, &spec_of('A'));
+    for webhook in world.github.deliveries() {
+        world.github.record_delivery(webhook.delivery_id, 502);
+    }
+    let bench = world.app().bench();
+    let missed = tick::repeat_missed(bench).await.expect("GitHub answers");
+    assert!(missed > 0);
+    let asked = "POST /app/hook/deliveries/{delivery_id}/attempts";
+    assert_eq!(world.github.count(asked) as u64, missed);
+    world.settle().await;
+    assert_eq!(world.check(number).conclusion.as_deref(), Some("success"));
+    for _ in 0..2 {
+        world.advance(Duration::from_secs(3600));
+        let again = tick::repeat_missed(bench).await.expect("GitHub answers");
+        assert_eq!(again, 0, "once");
+    }
+    // What failed again is not repeated for ever.
+    world.github.open_pull(REPO, &spec_of('A'));
+    for round in 0..3 {
+        for webhook in world.github.deliveries() {
+            world.github.record_delivery(webhook.delivery_id, 0);
+        }
+        world.advance(Duration::from_secs(600));
+        let again = tick::repeat_missed(bench).await.expect("GitHub answers");
+        assert_eq!(again > 0, round == 0, "round {round}");
+    }
+    world.github.assert_no_violations();
 }

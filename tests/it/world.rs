@@ -3,6 +3,7 @@
 //! The server has no workers of its own here: a test delivers, then works until nothing is due. So there is nothing
 //! to wait for, and a crash can be put between any two steps.
 
+use crate::database::{self, Database};
 use fake_github::{CheckRunSeen, Config, FakeGitHub, IssueSeen, TEST_KEY_PEM, WebhookRequest};
 use quadgate::app::{App, AppConfig, StartError};
 use quadgate::clock::Clock;
@@ -35,6 +36,15 @@ pub const ENVIRONMENT: [(&str, &str); 3] = [
     ("QUADGATE_PRIVATE_KEY", TEST_KEY_PEM),
 ];
 
+/// The clocks move on by less than a lease at a time, so that work in hand keeps its lease.
+const LONGEST_STEP: Duration = Duration::from_secs(45);
+/// And by a little while there is work in hand: a worker that found nothing looks again only after a moment.
+const SHORTEST_STEP: Duration = Duration::from_millis(20);
+/// The store looks the same so often before the clocks move on by more than that.
+const STILL: u32 = 10;
+/// Workers that have not ended by then, by the time of the machine, never will.
+const DEADLINE: Duration = Duration::from_secs(600);
+
 /// A clock that stands still until it is moved.
 pub struct TestClock(watch::Sender<Timestamp>);
 
@@ -54,11 +64,14 @@ impl Clock for TestClock {
     }
 
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        let due = self.now().plus(duration);
+        self.sleep_until(self.now().plus(duration))
+    }
+
+    fn sleep_until(&self, moment: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async move {
             let mut now = self.0.subscribe();
             // The sender lives as long as the clock: waiting cannot fail.
-            let _ = now.wait_for(|now| *now >= due).await;
+            let _ = now.wait_for(|now| *now >= moment).await;
         })
     }
 }
@@ -72,10 +85,14 @@ pub struct World {
     pub fault_point: FaultPoint,
     /// Workers of the server's own; without them the test does the work.
     pub workers: u64,
+    /// The secret for people who sign in.
+    pub client_secret: Option<&'static str>,
     /// Lines of `server.yml` beside the usual ones.
     pub server_lines: String,
     /// Start although the log lost its end?
     pub accept_audit_loss: bool,
+    /// The database of its own, if the store is not to be a file.
+    pub database: Option<Database>,
     app: Option<App>,
 }
 
@@ -129,8 +146,14 @@ impl World {
             config: config.into(),
             fault_point: Arc::new(|_| {}),
             workers: 0,
+            client_secret: None,
             server_lines: String::new(),
             accept_audit_loss: false,
+            database: if database::wanted() {
+                Some(Database::new().await)
+            } else {
+                None
+            },
             app: None,
         }
     }
@@ -149,9 +172,14 @@ impl World {
         });
         let mut server = loaded.server;
         server.limits.workers = self.workers;
+        let client = self
+            .client_secret
+            .map(|secret| ("QUADGATE_CLIENT_SECRET", secret));
         let environment = ENVIRONMENT
+            .into_iter()
+            .chain(client)
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into();
+            .collect();
         let secrets = Secrets::read(&environment).expect("secrets");
         let receipt_key = settings::receipt_key(&secrets, &server.data_dir).expect("a receipt key");
         let app = App::start(AppConfig {
@@ -167,17 +195,42 @@ impl World {
         self.github
             .set_webhook_url(&format!("http://{}/webhook", app.webhooks));
         self.app = Some(app);
+        self.written_out().await;
         Ok(())
+    }
+
+    /// With a database, entries of the log are in it first: waits until they are in the files too.
+    pub async fn written_out(&self) {
+        if self.database.is_none() {
+            return;
+        }
+        let store = &self.app().bench().store;
+        let written = async {
+            loop {
+                let end = store.audit_tail().await.ok().flatten();
+                let seq = store.chain_written().await.unwrap_or_default();
+                if end.is_none_or(|end| end.seq <= seq) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), written)
+            .await
+            .expect("the log's files are written");
     }
 
     /// `server.yml` of this world.
     pub fn server_yml(&self) -> String {
+        let database = self.database.as_ref();
+        let database = database.map(|database| format!("database_url: {}\n", database.url()));
         format!(
             "listen: 127.0.0.1:0\nadmin_listen: 127.0.0.1:0\ndata_dir: {0}/data\naudit_dir: {0}/bot-state\n\
-             github_url: {1}\n{2}",
+             github_url: {1}\n{2}{3}",
             self.dir.path().display(),
             self.github.url(),
-            self.server_lines
+            self.server_lines,
+            database.unwrap_or_default()
         )
     }
 
@@ -221,6 +274,12 @@ impl World {
                 .await
                 .unwrap_or_else(|_| panic!("{file} stays locked"));
         }
+        if let Some(database) = &self.database {
+            // As if its leases had run out: a file's are over when it is opened.
+            database
+                .sql("UPDATE subject SET lease_until = 0, claimed = 0 WHERE lease IS NOT NULL")
+                .await;
+        }
     }
 
     /// Sends every waiting webhook and works until nothing is due and nothing waits. What is due within ten seconds is
@@ -257,6 +316,43 @@ impl World {
         Some(due.since(self.clock.now()))
     }
 
+    /// Lets the server's own workers work until nothing is left to do, however long by the clocks.
+    pub async fn until_idle(&self) {
+        let store = &self.app().bench().store;
+        let idle = async {
+            let (mut before, mut looks) = (None, 0);
+            loop {
+                let depth = store.queue_depth().await.expect("store");
+                if depth == 0 {
+                    return;
+                }
+                let due = store.next_due().await.expect("store");
+                looks = if before == Some((depth, due)) {
+                    looks + 1
+                } else {
+                    0
+                };
+                before = Some((depth, due));
+                if let Some(due) = due {
+                    // A lease is renewed by the clock and written by the machine: who moves on too fast takes it away from work
+                    // in hand, as a machine does that stands still for a minute.
+                    let longest = if looks >= STILL {
+                        LONGEST_STEP
+                    } else {
+                        SHORTEST_STEP
+                    };
+                    let wait = due.since(self.clock.now());
+                    self.advance(wait.clamp(SHORTEST_STEP, longest));
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        if tokio::time::timeout(DEADLINE, idle).await.is_err() {
+            panic!("the work has no end: {:?}", store.queue_depth().await)
+        }
+        self.written_out().await;
+    }
+
     /// Works until nothing is due.
     pub async fn work(&self) {
         self.work_or_crash().await.expect("no crash");
@@ -265,6 +361,7 @@ impl World {
     async fn work_or_crash(&self) -> Result<(), Crashed> {
         for _step in 0..500 {
             if !self.step().await? {
+                self.written_out().await;
                 return Ok(());
             }
         }
@@ -328,6 +425,14 @@ impl World {
         let mut open = self.github.open_issues(INBOX);
         assert_eq!(open.len(), 1, "open Issues: {open:?}");
         open.remove(0)
+    }
+
+    /// The open Issues about a pull request, in the order of the list.
+    pub fn issues_about(&self, number: u64) -> Vec<IssueSeen> {
+        let about = format!("{REPO}#{number}");
+        let mut open = self.github.open_issues(INBOX);
+        open.retain(|issue| issue.title.split(' ').any(|word| word == about));
+        open
     }
 
     /// The entries of the audit log, verified.

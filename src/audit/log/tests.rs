@@ -79,6 +79,59 @@ fn a_full_disk_publishes_nothing_and_leaves_no_torn_line() {
 }
 
 #[test]
+fn entries_that_come_together_are_on_disk_together_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut log, _) = AuditLog::open(dir.path(), Options::default()).unwrap();
+    let bytes = Arc::new(Mutex::new(Vec::new()));
+    let room = Arc::new(Mutex::new(700));
+    log.active = Box::new(SmallDisk {
+        bytes: bytes.clone(),
+        room: room.clone(),
+    });
+    log.append(&draft("one")).unwrap();
+    let whole = bytes.lock().unwrap().clone();
+    let mut batch = log.batch();
+    assert_eq!(batch.add(&draft("two")).unwrap().seq, 2);
+    assert_eq!(batch.add(&draft("three")).unwrap().seq, 3);
+    assert_eq!(batch.find("two").unwrap().seq, 2);
+    batch.write().unwrap_err();
+    assert_eq!(*bytes.lock().unwrap(), whole, "no half of it stays");
+    assert_eq!(log.last().unwrap().seq, 1);
+    assert!(log.find_decision("two").is_none());
+    *room.lock().unwrap() = 5000;
+    // What was gathered and not written leaves no trace.
+    log.batch().add(&draft("dropped")).unwrap();
+    let mut batch = log.batch();
+    batch.add(&draft("two")).unwrap();
+    let last = batch.add(&draft("three")).unwrap();
+    batch.write().unwrap();
+    assert_eq!(log.last(), Some(&last));
+    assert_eq!(log.find_decision("two").unwrap().seq, 2);
+    assert_eq!(bytes.lock().unwrap().split(|b| *b == b'\n').count(), 4);
+}
+
+#[test]
+fn a_batch_that_fills_a_file_goes_on_in_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        max_bytes: 1000,
+        ..Options::default()
+    };
+    let (mut log, _) = AuditLog::open(dir.path(), options).unwrap();
+    let mut batch = log.batch();
+    for name in ["one", "two", "three", "four", "five"] {
+        batch.add(&draft(name)).unwrap();
+    }
+    batch.write().unwrap();
+    assert_eq!(log.last().unwrap().seq, 5);
+    drop(log);
+    let files = full_files(dir.path()).unwrap().len();
+    assert!(files > 0, "it was rotated");
+    let (log, warnings) = AuditLog::open(dir.path(), options).unwrap();
+    assert_eq!((log.last().unwrap().seq, warnings), (5, vec![]));
+}
+
+#[test]
 fn the_newest_decisions_are_found() {
     let mut recent = Recent::new(2);
     let at = |seq| Witness {

@@ -1,6 +1,6 @@
 //! `lint` and `status`: several ledgers judged in one run, told as text, JSON or SARIF.
 
-use super::{Loaded, Unusable, active_files, load, parse_quadrant, repository_path};
+use super::{Exit, Io, Loaded, Unusable, active_files, load, parse_quadrant, repository_path};
 use crate::domain::Quadrant;
 use crate::evidence::{
     Context, Finding, Judgement, Severity, Stated, duplicates, is_ledger_path, judge, sarif,
@@ -179,11 +179,11 @@ impl Run {
             .sum()
     }
 
-    fn exit(&self) -> u8 {
+    fn exit(&self) -> Exit {
         if self.unusable.is_empty() {
-            u8::from(self.findings() > 0)
+            Exit::of_findings(self.findings())
         } else {
-            2
+            Exit::Unusable
         }
     }
 
@@ -297,15 +297,10 @@ impl Judged {
     }
 }
 
-pub(super) fn lint(
-    args: &LintArgs,
-    root: &Path,
-    stdout: &mut dyn Write,
-    stderr: &mut dyn Write,
-) -> Result<u8, Unusable> {
+pub(super) fn lint(args: &LintArgs, root: &Path, io: &mut Io<'_>) -> Result<Exit, Unusable> {
     let run = Run::of(&args.files, &args.known, root)?;
     if args.json {
-        writeln!(stdout, "{:#}", run.to_json())?;
+        writeln!(io.out, "{:#}", run.to_json())?;
     } else if args.sarif {
         let files: Vec<_> = run
             .judged
@@ -313,37 +308,32 @@ pub(super) fn lint(
             .map(|one| (one.path.as_str(), one.judgement.findings.as_slice()))
             .collect();
         writeln!(
-            stdout,
+            io.out,
             "{:#}",
             sarif::log(&files, &args.docs_url, env!("CARGO_PKG_VERSION"))
         )?;
     } else {
         for one in &run.judged {
-            one.tell_findings(stdout)?;
-            one.tell_summary(stdout)?;
+            one.tell_findings(io.out)?;
+            one.tell_summary(io.out)?;
         }
     }
-    run.tell_unusable(stderr)?;
+    run.tell_unusable(io.err)?;
     Ok(run.exit())
 }
 
-pub(super) fn status(
-    args: &StatusArgs,
-    root: &Path,
-    stdout: &mut dyn Write,
-    stderr: &mut dyn Write,
-) -> Result<u8, Unusable> {
+pub(super) fn status(args: &StatusArgs, root: &Path, io: &mut Io<'_>) -> Result<Exit, Unusable> {
     let run = Run::of(&args.files, &args.known, root)?;
     if args.json {
-        writeln!(stdout, "{:#}", run.to_json())?;
+        writeln!(io.out, "{:#}", run.to_json())?;
     } else {
         if run.judged.is_empty() && run.unusable.is_empty() {
-            writeln!(stdout, "no active ledger")?;
+            writeln!(io.out, "no active ledger")?;
         }
         for one in &run.judged {
-            one.tell_status(stdout)?;
+            one.tell_status(io.out)?;
         }
     }
-    run.tell_unusable(stderr)?;
+    run.tell_unusable(io.err)?;
     Ok(run.exit())
 }

@@ -2,7 +2,7 @@
 //!
 //! A file is changed in the sections a step is about and nowhere else.
 
-use super::{Lang, Loaded, Unusable, active_dir, active_files, load, parse_risk};
+use super::{Exit, Io, Lang, Loaded, Unusable, active_dir, active_files, load, parse_risk};
 use crate::domain::Timestamp;
 use crate::evidence::{
     Approval, Checkpoint, CheckpointRecord, CheckpointStatus, Context, Disposition, Judgement,
@@ -29,7 +29,7 @@ pub(super) struct NewArgs {
     lang: Lang,
 }
 
-pub(super) fn new(args: &NewArgs, root: &Path, stdout: &mut dyn Write) -> Result<u8, Unusable> {
+pub(super) fn new(args: &NewArgs, root: &Path, io: &mut Io<'_>) -> Result<Exit, Unusable> {
     let id = args.change_id.as_str();
     let usable = id
         .chars()
@@ -59,8 +59,8 @@ pub(super) fn new(args: &NewArgs, root: &Path, stdout: &mut dyn Write) -> Result
     let path = dir.join(format!("{id}.md"));
     fs::create_dir_all(&dir).map_err(|source| Unusable::Write { path: dir, source })?;
     create(&path, &markdown::write(&ledger, args.lang.into()))?;
-    writeln!(stdout, "{}", path.display())?;
-    Ok(0)
+    writeln!(io.out, "{}", path.display())?;
+    Ok(Exit::Ok)
 }
 
 /// Writes a file that is not there yet.
@@ -104,11 +104,7 @@ pub(super) struct ApproveArgs {
     at: Option<Timestamp>,
 }
 
-pub(super) fn approve(
-    args: &ApproveArgs,
-    _root: &Path,
-    stdout: &mut dyn Write,
-) -> Result<u8, Unusable> {
+pub(super) fn approve(args: &ApproveArgs, _root: &Path, io: &mut Io<'_>) -> Result<Exit, Unusable> {
     let mut loaded = load(&args.file)?;
     if !args.covers.is_empty() {
         present(args, &mut loaded)?;
@@ -122,29 +118,29 @@ pub(super) fn approve(
     };
     let Some(record) = record(&loaded) else {
         writeln!(
-            stdout,
+            io.out,
             "no checkpoint record is presented; give `--covers`, `--consequence` and `--verification` to present one"
         )?;
-        return Ok(1);
+        return Ok(Exit::Findings);
     };
     let Some(reply) = &args.reply else {
         // Exactly what a person is shown and answers.
-        stdout.write_all(record.to_text().as_bytes())?;
-        return tell_shape(&record, stdout);
+        io.out.write_all(record.to_text().as_bytes())?;
+        return tell_shape(&record, io);
     };
     record_reply(args, reply, &mut loaded)?;
     let judgement = judge(&loaded.ledger, &Context::default());
-    tell(&judgement, stdout)
+    tell(&judgement, io)
 }
 
-fn tell_shape(record: &CheckpointRecord, stdout: &mut dyn Write) -> Result<u8, Unusable> {
+fn tell_shape(record: &CheckpointRecord, io: &mut Io<'_>) -> Result<Exit, Unusable> {
     let Err(problems) = record.parts() else {
-        return Ok(0);
+        return Ok(Exit::Ok);
     };
     for problem in problems {
-        writeln!(stdout, "not in the exact shape: {problem}")?;
+        writeln!(io.out, "not in the exact shape: {problem}")?;
     }
-    Ok(1)
+    Ok(Exit::Findings)
 }
 
 /// A new record asks anew: an earlier answer does not follow it and is dropped.
@@ -216,10 +212,10 @@ fn save(loaded: &Loaded, sections: &[Section]) -> Result<(), Unusable> {
     })
 }
 
-fn tell(judgement: &Judgement, stdout: &mut dyn Write) -> Result<u8, Unusable> {
+fn tell(judgement: &Judgement, io: &mut Io<'_>) -> Result<Exit, Unusable> {
     for finding in &judgement.findings {
         writeln!(
-            stdout,
+            io.out,
             "{}:{}: {} {}: {}",
             finding.line,
             finding.column,
@@ -228,8 +224,8 @@ fn tell(judgement: &Judgement, stdout: &mut dyn Write) -> Result<u8, Unusable> {
             finding.message
         )?;
     }
-    writeln!(stdout, "effective {}", judgement.effective)?;
-    Ok(u8::from(!judgement.findings.is_empty()))
+    writeln!(io.out, "effective {}", judgement.effective)?;
+    Ok(Exit::of_findings(judgement.findings.len()))
 }
 
 #[derive(Debug, Args)]
@@ -254,8 +250,8 @@ fn parse_final(text: &str) -> Result<Disposition, String> {
 pub(super) fn finalize(
     args: &FinalizeArgs,
     _root: &Path,
-    stdout: &mut dyn Write,
-) -> Result<u8, Unusable> {
+    io: &mut Io<'_>,
+) -> Result<Exit, Unusable> {
     let mut loaded = load(&args.file)?;
     let own = [&loaded.ledger.final_disposition, &loaded.ledger.disposition];
     let own = own
@@ -264,10 +260,10 @@ pub(super) fn finalize(
         .find_map(|word| word.known().filter(|one| one.is_final()));
     let Some(wanted) = args.disposition.or(own) else {
         writeln!(
-            stdout,
+            io.out,
             "the ledger declares no final disposition; write one or give `--disposition`"
         )?;
-        return Ok(1);
+        return Ok(Exit::Findings);
     };
     loaded.ledger.final_disposition = Some(wanted.into());
     loaded.ledger.disposition = Some(wanted.into());
@@ -281,17 +277,17 @@ pub(super) fn finalize(
         .iter()
         .any(|finding| finding.severity == Severity::Error);
     if judgement.conclusion != wanted || (wanted == Disposition::Complete && errors) {
-        tell(&judgement, stdout)?;
+        tell(&judgement, io)?;
         writeln!(
-            stdout,
+            io.out,
             "`{wanted}` is not earned; the ledger stays where it is"
         )?;
-        return Ok(1);
+        return Ok(Exit::Findings);
     }
     let sections = [Section::Disposition, Section::FinalDisposition];
     let place = put(&loaded, &sections)?;
-    writeln!(stdout, "{wanted}: {}", place.display())?;
-    Ok(0)
+    writeln!(io.out, "{wanted}: {}", place.display())?;
+    Ok(Exit::Ok)
 }
 
 /// Writes a finalized ledger: an active one to the archive, another where it is. Never over an archived ledger.

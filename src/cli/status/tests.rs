@@ -20,6 +20,8 @@ fn status() -> Status {
         last_tick: Some("2026-05-25T11:59:30Z".parse().unwrap()),
         tick: Duration::from_mins(1),
         tail: None,
+        on_disk: None,
+        database: false,
         newest: Vec::new(),
         clocks: BurnIn::read(&kept, now).0,
         burn_in_days: 60,
@@ -80,6 +82,10 @@ fn each_trouble_is_a_finding() {
         (
             Status {
                 tail: Some(Witness {
+                    seq: 3,
+                    hash: "sha256:x".into(),
+                }),
+                on_disk: Some(Witness {
                     seq: 3,
                     hash: "sha256:x".into(),
                 }),

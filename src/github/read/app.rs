@@ -265,8 +265,7 @@ impl GitHub {
         for _ in 0..MOST_DELIVERY_PAGES {
             let reply = self.send(Call::get(NAME, Who::App, path)).await?;
             let mut past = false;
-            for delivery in read_json::<Vec<wire::Delivery>>(NAME, &reply)? {
-                let attempt = delivery_attempt(NAME, delivery)?;
+            for attempt in attempts_of(NAME, read_json(NAME, &reply)?)? {
                 past |= attempt.delivered_at < since;
                 if attempt.delivered_at >= since {
                     attempts.push(attempt);
@@ -336,6 +335,16 @@ fn repo_view(
         private: repo.private.unwrap_or(true),
         has_issues: repo.has_issues.unwrap_or(true),
     })
+}
+
+/// A page of attempts.
+pub(super) fn attempts_of(
+    name: &'static str,
+    page: Vec<wire::Delivery>,
+) -> Result<Vec<DeliveryAttempt>, ApiError> {
+    page.into_iter()
+        .map(|delivery| delivery_attempt(name, delivery))
+        .collect()
 }
 
 fn delivery_attempt(

@@ -11,6 +11,7 @@ mod issue;
 mod merge;
 mod objects;
 mod pull;
+mod registration;
 
 pub use app::{AppView, DeliveryAttempt, FailedDelivery, InstallationView, RepoView};
 pub use contents::Content;
@@ -20,6 +21,7 @@ pub use issue::{Comment, IssueView, Reaction};
 pub use merge::MergeSettings;
 pub use objects::{CommitView, TimedRun};
 pub use pull::{BaseView, HeadView, PullBrief, PullView};
+pub use registration::{HookConfig, RequiredCheck};
 
 pub(super) use facts::OurRun;
 

@@ -1,6 +1,6 @@
 //! Issues opened and closed, pull requests closed.
 
-use super::{limits, of, refused_or};
+use super::{Seen, limits, of, refused_or};
 use crate::domain::{CommentEffect, IssueNumber, OpenIssueEffect, Outcome, PullNumber, RepoRef};
 use crate::github::call::{Call, read_json};
 use crate::github::page::next_link;
@@ -15,10 +15,16 @@ const PAGES_LOOKED_THROUGH: usize = 5;
 
 impl GitHub {
     /// The Issue with this key: an open one, else a closed one (its key names head and decision, so it was
-    /// answered or closed), else a new one.
-    pub(super) async fn open_issue(&self, wanted: &OpenIssueEffect) -> Result<Outcome, ApiError> {
+    /// answered or closed), else a new one. Not looked for on a head that nothing was published on.
+    pub(super) async fn open_issue(
+        &self,
+        wanted: &OpenIssueEffect,
+        seen: &Seen,
+    ) -> Result<Outcome, ApiError> {
         const NAME: &str = "POST issue";
-        if let Some(issue) = self.find_issue(wanted).await? {
+        if !seen.is_untouched_head()
+            && let Some(issue) = self.find_issue(wanted).await?
+        {
             return Ok(opened(issue));
         }
         let path = ApiPath::repo(&wanted.repo.name).seg("issues");

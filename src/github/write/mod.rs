@@ -32,6 +32,14 @@ impl Seen {
     pub fn nothing() -> Self {
         Self::default()
     }
+
+    /// Do the facts show that nothing of ours was ever published on their head? Then there is no Issue about it either:
+    /// it is opened just before its check-run, and a plan that was interrupted in between goes on without facts.
+    fn is_untouched_head(&self) -> bool {
+        self.check_runs
+            .as_ref()
+            .is_some_and(|(_, ours)| ours.is_empty())
+    }
 }
 
 impl GitHub {
@@ -67,7 +75,7 @@ impl GitHub {
         match effect {
             Effect::CheckRun(wanted) => self.put_check_run(wanted, seen).await,
             Effect::EnsureLabel { repo, label } => refused_or(self.ensure_label(repo, label).await),
-            Effect::OpenIssue(wanted) => refused_or(self.open_issue(wanted).await),
+            Effect::OpenIssue(wanted) => refused_or(self.open_issue(wanted, seen).await),
             Effect::CloseIssue {
                 repo,
                 number,

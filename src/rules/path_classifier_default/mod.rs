@@ -9,7 +9,7 @@ mod reversibility;
 
 use super::{Because, FileRow, Finding, Outcome, Rule, one_line};
 use crate::diff::{Budget, Patch, PatchError};
-use crate::domain::{Axes, Facts, FileChange, Known};
+use crate::domain::{Axes, Facts, FileChange, Known, Quadrant};
 use crate::policy::Policy;
 use crate::policy::globs::PathForms;
 use crate::policy::paths::{Listed, Narrowing, PathPolicy, Widening};
@@ -17,13 +17,13 @@ use std::borrow::Cow;
 
 pub(super) const RULE: Rule = Rule {
     id: "path_classifier_default",
+    votes: &[Quadrant::A, Quadrant::B, Quadrant::C, Quadrant::D],
+    when: "always, unless there are no files: the product of both axes, each folded over all files",
     run,
 };
 
-/// From so many files on threads are worth their start.
+/// From so many files on a second thread is worth its start.
 const SHARED_FROM: usize = 512;
-/// So many, whatever the machine has: the outcome is the same.
-const THREADS: usize = 4;
 
 fn run(facts: &Facts, policy: &Policy) -> Outcome {
     let files = match &facts.files {
@@ -47,8 +47,8 @@ fn run(facts: &Facts, policy: &Policy) -> Outcome {
     }
 }
 
-/// One row a file, in order. A change of very many files is shared among threads; what is parsed with a grammar is
-/// left to one of them, because its budget is spent in the order of the files.
+/// One row a file, in order. A change of very many files is shared with a second thread; what is parsed with a grammar
+/// is left to the end, because its budget is spent in the order of the files.
 fn rows(files: &[FileChange], paths: &PathPolicy) -> Vec<FileRow> {
     let mut reader = Reader::new(paths);
     if files.len() < SHARED_FROM {
@@ -60,18 +60,15 @@ fn rows(files: &[FileChange], paths: &PathPolicy) -> Vec<FileRow> {
         let row = |file| (!parsed(file)).then(|| reader.row(file));
         files.iter().map(row).collect()
     };
-    let parts: Vec<_> = std::thread::scope(|scope| {
-        let parts = files.chunks(files.len().div_ceil(THREADS));
-        let threads: Vec<_> = parts
-            .map(|files| scope.spawn(move || part(files)))
-            .collect();
+    let (left, right) = files.split_at(files.len() / 2);
+    let (left, right) = std::thread::scope(|scope| {
+        let right = scope.spawn(move || part(right));
+        let left = part(left);
         // A panic goes on as it would without threads: the rule votes D.
-        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-        joined
-            .map(|rows| rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        let panic = |panic| std::panic::resume_unwind(panic);
+        (left, right.join().unwrap_or_else(panic))
     });
-    let rows = parts.into_iter().flatten().zip(files);
+    let rows = left.into_iter().chain(right).zip(files);
     rows.map(|(row, file)| row.unwrap_or_else(|| reader.row(file)))
         .collect()
 }

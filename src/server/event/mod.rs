@@ -31,6 +31,16 @@ pub struct Standing {
     pub inbox: bool,
     /// Does the merge gate merge, and into which branches?
     pub merges: Merges,
+    /// The names of the checks that CI is judged by; none named: every check is.
+    pub required_checks: Vec<String>,
+}
+
+impl Standing {
+    /// Can a check of this name change what CI says? Of a name that is missing anything may be true.
+    fn judges_by(&self, check: Option<&str>) -> bool {
+        self.required_checks.is_empty()
+            || check.is_none_or(|check| self.required_checks.iter().any(|name| name == check))
+    }
 }
 
 /// Does the merge gate merge? If it does not, nothing is to be looked at because CI ended or a base moved.
@@ -183,7 +193,13 @@ fn in_repository(event: Event, payload: Payload, context: &Context) -> Reading {
     let found = if standing.supervised || about_issue {
         triggers(event, &payload, &repo, context.own_app, &standing)
     } else {
-        some(after_merge(event, &payload, &repo, context.own_app))
+        some(after_merge(
+            event,
+            &payload,
+            &repo,
+            context.own_app,
+            &standing,
+        ))
     };
     match found {
         Ok(triggers) => Reading::Work {
@@ -232,7 +248,11 @@ fn triggers(
         (Event::CheckRun, "created" | "completed") if check_name(payload) == Some(JUDGMENT) => {
             check_run_pulls(payload, repo, true)
         }
-        (Event::CheckRun, "completed") if merges.is_on() => check_run_pulls(payload, repo, false),
+        (Event::CheckRun, "completed")
+            if merges.is_on() && standing.judges_by(check_name(payload)) =>
+        {
+            check_run_pulls(payload, repo, false)
+        }
         // `requested` comes with every push and says nothing that `pull_request` does not; the sweep covers a lost one.
         (Event::CheckSuite, "rerequested") => check_suite_pulls(payload, repo, true),
         (Event::CheckSuite, "completed") if is_own_suite(payload, own) => {
@@ -241,7 +261,7 @@ fn triggers(
         (Event::CheckSuite, "completed") if merges.is_on() => {
             check_suite_pulls(payload, repo, false)
         }
-        (Event::Status, _) if merges.is_on() => {
+        (Event::Status, _) if merges.is_on() && standing.judges_by(payload.context.as_deref()) => {
             pulls_or_head(None, payload.sha.as_deref(), repo, false)
         }
         (Event::Push, _) if is_base(payload, merges) => {
@@ -260,7 +280,7 @@ fn triggers(
         _ => Vec::new(),
     };
     if standing.watched {
-        for trigger in after_merge(event, payload, repo, own) {
+        for trigger in after_merge(event, payload, repo, own, standing) {
             if !found.contains(&trigger) {
                 found.push(trigger);
             }
@@ -278,20 +298,33 @@ fn some(found: Vec<Trigger>) -> Result<Vec<Trigger>, Ignored> {
 }
 
 /// What may tell of a merge, and of the checks of a merged commit. Whether a commit is one, the worker knows.
-fn after_merge(event: Event, payload: &Payload, repo: &RepoRef, own: AppId) -> Vec<Trigger> {
+fn after_merge(
+    event: Event,
+    payload: &Payload,
+    repo: &RepoRef,
+    own: AppId,
+    standing: &Standing,
+) -> Vec<Trigger> {
     let action = payload.action.as_deref().unwrap_or_default();
     let commit = match (event, action) {
         (Event::PullRequest, "closed") => return looks(pull(payload, repo), false),
-        (Event::CheckRun, "completed") if !is_own(payload, own) => payload
-            .check_run
-            .as_ref()
-            .and_then(|run| run.head_sha.as_deref()),
+        (Event::CheckRun, "completed")
+            if !is_own(payload, own) && standing.judges_by(check_name(payload)) =>
+        {
+            let run = payload.check_run.as_ref();
+            run.and_then(|run| run.head_sha.as_deref())
+        }
         (Event::CheckSuite, "completed") => payload
             .check_suite
             .as_ref()
             .filter(|suite| suite.app.as_ref().and_then(|app| app.id) != Some(own.0))
             .and_then(|suite| suite.head_sha.as_deref()),
-        (Event::Status, _) if payload.state.as_deref() != Some("pending") => payload.sha.as_deref(),
+        (Event::Status, _)
+            if payload.state.as_deref() != Some("pending")
+                && standing.judges_by(payload.context.as_deref()) =>
+        {
+            payload.sha.as_deref()
+        }
         _ => None,
     };
     let commit = commit.and_then(|text| text.parse().ok());

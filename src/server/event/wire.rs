@@ -27,6 +27,8 @@ pub(super) struct Payload {
     pub merge_group: Option<MergeGroup>,
     /// The commit of a `status` event.
     pub sha: Option<String>,
+    /// The name of the check in a `status` event.
+    pub context: Option<String>,
     /// What a `status` event says.
     pub state: Option<String>,
     /// The ref of a `push`.

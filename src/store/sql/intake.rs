@@ -3,7 +3,7 @@
 //! INVARIANT: a trigger that is kept raises `wanted` of its subject's row in the same transaction.
 
 use super::{from_json, parsed, registry, signals, to_json};
-use crate::domain::{CommentEdit, Press, Subject, Timestamp, Trigger};
+use crate::domain::{CommentEdit, DeliveryId, Press, Subject, Timestamp, Trigger};
 use crate::store::{Accepted, NewDelivery, Note, StoreError};
 use sqlx::AnyConnection;
 
@@ -62,7 +62,10 @@ pub(super) async fn accept(
             }
         }
     }
-    for trigger in &delivery.triggers {
+    // In the order of their keys: two deliveries that name the same subjects lock them one after the other.
+    let mut triggers: Vec<_> = delivery.triggers.iter().collect();
+    triggers.sort_by_cached_key(|trigger| trigger.subject.key());
+    for trigger in triggers {
         let generation = bump(conn, trigger, delivery.received_at, urgency).await?;
         sqlx::query(
             "INSERT INTO delivery_subject (delivery_id, subject_key, generation, status)
@@ -184,6 +187,17 @@ pub(super) async fn revive(
         return Err(no_letter(id));
     };
     let subject: Subject = from_json("a subject", &body)?;
+    again(conn, subject, now).await?;
+    Ok(())
+}
+
+/// Puts a subject to work in full, at once; deliveries whose work was given up wait for it again.
+async fn again(
+    conn: &mut AnyConnection,
+    subject: Subject,
+    now: Timestamp,
+) -> Result<i64, StoreError> {
+    let key = subject.key();
     let trigger = Trigger {
         subject,
         deep: true,
@@ -194,11 +208,57 @@ pub(super) async fn revive(
         "UPDATE delivery_subject SET status = 'waiting', generation = $2
          WHERE subject_key = $1 AND status = 'dead'",
     )
-    .bind(id)
+    .bind(key.as_str())
     .bind(generation)
     .execute(&mut *conn)
     .await?;
-    Ok(())
+    Ok(generation)
+}
+
+/// Puts everything that a delivery asked for back to work; says what that is.
+pub(super) async fn put_back(
+    conn: &mut AnyConnection,
+    id: &DeliveryId,
+    now: Timestamp,
+) -> Result<Vec<Subject>, StoreError> {
+    let missing = |what: String| StoreError::Missing { what };
+    let known: Option<(String,)> = sqlx::query_as("SELECT id FROM delivery WHERE id = $1")
+        .bind(id.as_str())
+        .fetch_optional(&mut *conn)
+        .await?;
+    if known.is_none() {
+        return Err(missing(format!("delivery `{}`", id.as_str())));
+    }
+    let rows: Vec<(String, Option<String>)> = sqlx::query_as(
+        "SELECT w.subject_key, COALESCE(s.body, l.body) FROM delivery_subject AS w
+         LEFT JOIN subject AS s ON s.key = w.subject_key
+         LEFT JOIN dead_letter AS l ON l.subject_key = w.subject_key
+         WHERE w.delivery_id = $1 ORDER BY w.subject_key",
+    )
+    .bind(id.as_str())
+    .fetch_all(&mut *conn)
+    .await?;
+    let mut subjects = Vec::with_capacity(rows.len());
+    for (key, body) in rows {
+        let body = body.ok_or_else(|| missing(format!("record of `{key}` any more")))?;
+        let subject: Subject = from_json("a subject", &body)?;
+        sqlx::query("DELETE FROM dead_letter WHERE subject_key = $1")
+            .bind(key.as_str())
+            .execute(&mut *conn)
+            .await?;
+        let generation = again(conn, subject.clone(), now).await?;
+        sqlx::query(
+            "UPDATE delivery_subject SET status = 'waiting', generation = $3
+             WHERE delivery_id = $1 AND subject_key = $2",
+        )
+        .bind(id.as_str())
+        .bind(key.as_str())
+        .bind(generation)
+        .execute(&mut *conn)
+        .await?;
+        subjects.push(subject);
+    }
+    Ok(subjects)
 }
 
 pub(super) async fn drop_dead(conn: &mut AnyConnection, id: &str) -> Result<(), StoreError> {
@@ -225,9 +285,7 @@ fn no_letter(id: &str) -> StoreError {
 }
 
 /// Ids of deliveries, as they stand in a row of their own.
-pub(super) fn delivery_ids(
-    rows: &[(String,)],
-) -> Result<Vec<crate::domain::DeliveryId>, StoreError> {
+pub(super) fn delivery_ids(rows: &[(String,)]) -> Result<Vec<DeliveryId>, StoreError> {
     rows.iter()
         .map(|(id,)| parsed("a delivery id", id))
         .collect()

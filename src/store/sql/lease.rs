@@ -3,7 +3,7 @@
 //! INVARIANT: every write goes through [`Fence`], whose token is given out once for each claim of a subject:
 //! with a lost lease nothing changes.
 
-use super::{from_json, intake::delivery_ids, parsed, plans, pulls, unsigned};
+use super::{Dialect, from_json, intake::delivery_ids, parsed, plans, pulls, storable, unsigned};
 use crate::domain::{PullState, Sha, Subject, Timestamp};
 use crate::store::{Claim, Finish, StoreError};
 use sqlx::AnyConnection;
@@ -13,10 +13,11 @@ use std::time::Duration;
 const SET_ASIDE: Duration = Duration::from_hours(1);
 
 /// What a claim is fenced by.
+#[derive(Clone)]
 pub(super) struct Fence {
     pub(super) key: String,
     pub(super) generation: i64,
-    lease: String,
+    pub(super) lease: String,
 }
 
 impl Fence {
@@ -38,7 +39,8 @@ impl Fence {
         self.held(held.rows_affected())
     }
 
-    fn held(&self, rows: u64) -> Result<(), StoreError> {
+    /// Fails unless a row was found under the lease.
+    pub(super) fn held(&self, rows: u64) -> Result<(), StoreError> {
         if rows == 1 {
             Ok(())
         } else {
@@ -72,44 +74,83 @@ pub(super) async fn claim(
     Ok(None)
 }
 
-/// Takes the lease. An installation itself is worked on whatever its state: its end is put into the log. SQLite has one writer; PostgreSQL needs `FOR UPDATE SKIP LOCKED` in the inner SELECT.
+/// As many as are due, up to `most`, in one transaction.
+pub(super) async fn claim_several(
+    conn: &mut AnyConnection,
+    worker: &str,
+    now: Timestamp,
+    lease: Duration,
+    most: usize,
+) -> Result<Vec<Claim>, StoreError> {
+    let mut claims = Vec::new();
+    while claims.len() < most {
+        match claim(conn, worker, now, lease).await? {
+            Some(claim) => claims.push(claim),
+            None => break,
+        }
+    }
+    Ok(claims)
+}
+
+/// The claim's text, with what follows the choice of the row.
+macro_rules! take {
+    ($lock:literal) => {
+        concat!(
+            "UPDATE subject SET
+                 claims = claims + 1,
+                 lease = $1 || '#' || CAST(claims + 1 AS TEXT),
+                 lease_until = $2,
+                 claimed = wanted,
+                 attempts = attempts + 1
+             WHERE key = (
+                 SELECT key FROM subject AS s
+                 WHERE wanted > done AND next_attempt <= $3 AND (lease IS NULL OR lease_until <= $3)
+                   AND (s.key LIKE 'installation/%'
+                        OR NOT EXISTS (SELECT 1 FROM installation AS i
+                                       WHERE i.id = s.installation AND i.status <> 'active'))
+                 ORDER BY queued_at, key LIMIT 1",
+            $lock,
+            ") RETURNING key, body, wanted, done, deep_at, attempts, lease"
+        )
+    };
+}
+
+/// Takes the lease. An installation itself is worked on whatever its state: its end is put into the log.
+///
+/// One row a subject (its primary key) is the first guard against two workers, the condition on the lease the second.
+/// SQLite has one writer; with PostgreSQL the row is locked as it is chosen, its condition read again on its newest
+/// version, and rows that others are choosing are passed over.
 async fn take(
     conn: &mut AnyConnection,
     worker: &str,
     now: Timestamp,
     lease: Duration,
 ) -> Result<Option<ClaimedRow>, StoreError> {
-    Ok(sqlx::query_as(
-        "UPDATE subject SET
-             claims = claims + 1,
-             lease = $1 || '#' || CAST(claims + 1 AS TEXT),
-             lease_until = $2,
-             claimed = wanted,
-             attempts = attempts + 1
-         WHERE key = (
-             SELECT key FROM subject AS s
-             WHERE wanted > done AND next_attempt <= $3 AND (lease IS NULL OR lease_until <= $3)
-               AND (s.key LIKE 'installation/%'
-                    OR NOT EXISTS (SELECT 1 FROM installation AS i
-                                   WHERE i.id = s.installation AND i.status <> 'active'))
-             ORDER BY queued_at, key LIMIT 1)
-         RETURNING key, body, wanted, done, deep_at, attempts, lease",
-    )
-    .bind(worker)
-    .bind(now.plus(lease).millis())
-    .bind(now.millis())
-    .fetch_optional(&mut *conn)
-    .await?)
+    let text = match Dialect::of(conn) {
+        Dialect::Sqlite => take!(""),
+        Dialect::Postgres => take!(" FOR UPDATE OF s SKIP LOCKED"),
+    };
+    Ok(sqlx::query_as(text)
+        .bind(worker)
+        .bind(now.plus(lease).millis())
+        .bind(now.millis())
+        .fetch_optional(&mut *conn)
+        .await?)
 }
 
 async fn load(conn: &mut AnyConnection, row: ClaimedRow) -> Result<Claim, StoreError> {
     let (key, body, wanted, done, deep_at, attempts, lease) = row;
     let subject: Subject = from_json("a subject", &body)?;
+    let kept = Kept::read(conn, &key, &subject).await?;
     Ok(Claim {
-        announced: announced(conn, &key).await?,
-        deliveries: waiting_deliveries(conn, &key).await?,
-        state: state_of(conn, &subject).await?,
-        plan: plans::load(conn, &key).await?,
+        announced: kept.announced,
+        deliveries: delivery_ids(&kept.deliveries)?,
+        state: kept.state,
+        plan: if kept.has_plan {
+            plans::load(conn, &key).await?
+        } else {
+            None
+        },
         subject,
         generation: unsigned(wanted),
         lease,
@@ -118,49 +159,62 @@ async fn load(conn: &mut AnyConnection, row: ClaimedRow) -> Result<Claim, StoreE
     })
 }
 
-async fn announced(
-    conn: &mut AnyConnection,
-    key: &str,
-) -> Result<Vec<(Sha, Timestamp)>, StoreError> {
-    let rows: Vec<(String, i64)> = sqlx::query_as(
-        "SELECT head, at FROM announcement WHERE subject_key = $1
-         ORDER BY generation DESC LIMIT 100",
-    )
-    .bind(key)
-    .fetch_all(&mut *conn)
-    .await?;
-    rows.iter()
-        .rev()
-        .map(|(head, at)| Ok((parsed("a head SHA", head)?, Timestamp::from_millis(*at))))
-        .collect()
+/// What is kept of a subject in other tables, read at once: each statement costs a way to the database and back.
+#[derive(Default)]
+struct Kept {
+    announced: Vec<(Sha, Timestamp)>,
+    deliveries: Vec<(String,)>,
+    state: Option<PullState>,
+    has_plan: bool,
 }
 
-async fn waiting_deliveries(
-    conn: &mut AnyConnection,
-    key: &str,
-) -> Result<Vec<crate::domain::DeliveryId>, StoreError> {
-    let rows: Vec<(String,)> = sqlx::query_as(
-        "SELECT delivery_id FROM delivery_subject WHERE subject_key = $1 AND status = 'waiting'
-         ORDER BY generation DESC LIMIT 100",
-    )
-    .bind(key)
-    .fetch_all(&mut *conn)
-    .await?;
-    delivery_ids(&rows)
-}
-
-async fn state_of(
-    conn: &mut AnyConnection,
-    subject: &Subject,
-) -> Result<Option<PullState>, StoreError> {
-    match subject {
-        Subject::Pull { repo, number } => pulls::state(conn, repo.id, *number).await,
-        Subject::Head { .. }
-        | Subject::Issue { .. }
-        | Subject::Repo { .. }
-        | Subject::Installation { .. }
-        | Subject::MergeGroup { .. }
-        | Subject::Commit { .. } => Ok(None),
+impl Kept {
+    async fn read(
+        conn: &mut AnyConnection,
+        key: &str,
+        subject: &Subject,
+    ) -> Result<Self, StoreError> {
+        let (repo, number) = match subject {
+            Subject::Pull { repo, number } => (repo.id.0, number.0),
+            // Nothing has these numbers.
+            Subject::Head { .. }
+            | Subject::Issue { .. }
+            | Subject::Repo { .. }
+            | Subject::Installation { .. }
+            | Subject::MergeGroup { .. }
+            | Subject::Commit { .. } => (0, 0),
+        };
+        let rows: Vec<(String, String, i64)> = sqlx::query_as(
+            "SELECT 'announced', head, at FROM
+                 (SELECT head, at, generation FROM announcement WHERE subject_key = $1
+                  ORDER BY generation DESC LIMIT 100) AS a
+             UNION ALL SELECT 'delivery', delivery_id, generation FROM
+                 (SELECT delivery_id, generation FROM delivery_subject
+                  WHERE subject_key = $1 AND status = 'waiting'
+                  ORDER BY generation DESC LIMIT 100) AS d
+             UNION ALL SELECT 'state', state, 0 FROM pull_state WHERE repo_id = $2 AND number = $3
+             UNION ALL SELECT 'plan', subject_key, 0 FROM plan WHERE subject_key = $1",
+        )
+        .bind(key)
+        .bind(super::signed(repo))
+        .bind(super::signed(number))
+        .fetch_all(&mut *conn)
+        .await?;
+        let mut kept = Self::default();
+        for (kind, text, number) in rows {
+            match kind.as_str() {
+                "announced" => {
+                    let at = Timestamp::from_millis(number);
+                    kept.announced.push((parsed("a head SHA", &text)?, at));
+                }
+                "delivery" => kept.deliveries.push((text,)),
+                "state" => kept.state = Some(from_json("a pull request's state", &text)?),
+                _ => kept.has_plan = true,
+            }
+        }
+        // They came newest first.
+        kept.announced.reverse();
+        Ok(kept)
     }
 }
 
@@ -214,6 +268,28 @@ pub(super) async fn finish(
     .await?;
     fence.held(u64::from(wanted.is_some()))?;
     keep(conn, finish).await?;
+    clear(conn, fence).await?;
+    Ok(wanted.is_some_and(|(wanted,)| wanted > fence.generation))
+}
+
+/// Nothing waits for this generation any more.
+async fn clear(conn: &mut AnyConnection, fence: &Fence) -> Result<(), StoreError> {
+    if Dialect::of(conn) == Dialect::Sqlite {
+        // Several statements in one text, with the same arguments: one way to the connection's thread and back.
+        sqlx::query(
+            "UPDATE delivery_subject SET status = 'done'
+             WHERE subject_key = $1 AND generation <= $2 AND status <> 'done';
+             DELETE FROM announcement WHERE subject_key = $1 AND generation <= $2;
+             DELETE FROM dead_letter WHERE subject_key = $1;
+             DELETE FROM plan_effect WHERE subject_key = $1;
+             DELETE FROM plan WHERE subject_key = $1",
+        )
+        .bind(fence.key.as_str())
+        .bind(fence.generation)
+        .execute(&mut *conn)
+        .await?;
+        return Ok(());
+    }
     settle_deliveries(conn, fence, "done").await?;
     sqlx::query("DELETE FROM announcement WHERE subject_key = $1 AND generation <= $2")
         .bind(fence.key.as_str())
@@ -224,15 +300,17 @@ pub(super) async fn finish(
         .bind(fence.key.as_str())
         .execute(&mut *conn)
         .await?;
-    plans::remove(conn, &fence.key).await?;
-    Ok(wanted.is_some_and(|(wanted,)| wanted > fence.generation))
+    plans::remove(conn, &fence.key).await
 }
 
 async fn keep(conn: &mut AnyConnection, done: &Finish) -> Result<(), StoreError> {
     if let Some(state) = &done.state {
         pulls::save(conn, state).await?;
     }
-    for name in &done.count {
+    // In the order of their names: two that raise the same counters lock them one after the other.
+    let mut names: Vec<_> = done.count.iter().collect();
+    names.sort();
+    for name in names {
         super::registry::bump(conn, name, 1).await?;
     }
     Ok(())
@@ -279,7 +357,7 @@ pub(super) async fn retry(
     .bind(fence.key.as_str())
     .bind(fence.lease.as_str())
     .bind(next_attempt.millis())
-    .bind(error)
+    .bind(storable(error))
     .execute(&mut *conn)
     .await?;
     fence.held(put_back.rows_affected())
@@ -305,6 +383,7 @@ pub(super) async fn bury(
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     fence.hold(conn).await?;
+    let reason = storable(reason);
     sqlx::query(
         "INSERT INTO dead_letter (subject_key, body, reason, attempts, at)
          SELECT key, body, $2, attempts, $3 FROM subject WHERE key = $1
@@ -312,7 +391,7 @@ pub(super) async fn bury(
              body = excluded.body, reason = excluded.reason, attempts = excluded.attempts, at = excluded.at",
     )
     .bind(fence.key.as_str())
-    .bind(reason)
+    .bind(reason.as_str())
     .bind(now.millis())
     .execute(&mut *conn)
     .await?;
@@ -325,7 +404,7 @@ pub(super) async fn bury(
     )
     .bind(fence.key.as_str())
     .bind(fence.generation)
-    .bind(reason)
+    .bind(reason.as_str())
     .fetch_one(&mut *conn)
     .await?;
     settle_deliveries(conn, fence, "dead").await?;

@@ -1,6 +1,6 @@
 //! Plans and how far their effects got. All under the lease of their subject.
 
-use super::{from_json, lease::Fence, registry, signed, to_json, unsigned};
+use super::{Dialect, decisions, from_json, lease::Fence, registry, signed, to_json, unsigned};
 use crate::domain::{Effect, IssueNumber, Outcome, RepoId, Witness};
 use crate::store::{EffectStatus, NewPlan, PlannedEffect, StoreError, StoredPlan};
 use sqlx::AnyConnection;
@@ -10,19 +10,7 @@ pub(super) async fn save(
     fence: &Fence,
     plan: &NewPlan,
 ) -> Result<(), StoreError> {
-    fence.hold(conn).await?;
-    remove(conn, &fence.key).await?;
-    sqlx::query(
-        "INSERT INTO plan (subject_key, generation, decision_id, entries, state_after)
-         VALUES ($1, $2, $3, $4, $5)",
-    )
-    .bind(fence.key.as_str())
-    .bind(fence.generation)
-    .bind(plan.decision_id.as_str())
-    .bind(to_json("audit entries", &plan.entries)?)
-    .bind(to_json("a pull request's state", &plan.state_after)?)
-    .execute(&mut *conn)
-    .await?;
+    replace(conn, fence, plan).await?;
     for (index, effect) in (0_i64..).zip(&plan.effects) {
         sqlx::query(
             "INSERT INTO plan_effect (subject_key, idx, effect, status) VALUES ($1, $2, $3, 'planned')",
@@ -33,14 +21,66 @@ pub(super) async fn save(
         .execute(&mut *conn)
         .await?;
     }
+    if let Some(decision) = &plan.decision {
+        decisions::save(conn, decision).await?;
+    }
+    Ok(())
+}
+
+/// Puts the plan's own row in place of an earlier one, under the lease.
+async fn replace(
+    conn: &mut AnyConnection,
+    fence: &Fence,
+    plan: &NewPlan,
+) -> Result<(), StoreError> {
+    let entries = to_json("audit entries", &plan.entries)?;
+    let state_after = to_json("a pull request's state", &plan.state_after)?;
+    if Dialect::of(conn) == Dialect::Sqlite {
+        // One text: each way to the connection's thread costs more than what is done there. With a lost lease all of it is
+        // undone by whoever began the transaction.
+        let held: Vec<(i64,)> = sqlx::query_as(
+            "SELECT 1 FROM subject WHERE key = $1 AND lease = $6;
+             DELETE FROM plan_effect WHERE subject_key = $1;
+             DELETE FROM plan WHERE subject_key = $1;
+             INSERT INTO plan (subject_key, generation, decision_id, entries, state_after)
+             VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(fence.key.as_str())
+        .bind(fence.generation)
+        .bind(plan.decision_id.as_str())
+        .bind(entries)
+        .bind(state_after)
+        .bind(fence.lease.as_str())
+        .fetch_all(&mut *conn)
+        .await?;
+        return fence.held(held.len() as u64);
+    }
+    fence.hold(conn).await?;
+    remove(conn, &fence.key).await?;
+    sqlx::query(
+        "INSERT INTO plan (subject_key, generation, decision_id, entries, state_after)
+         VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(fence.key.as_str())
+    .bind(fence.generation)
+    .bind(plan.decision_id.as_str())
+    .bind(entries)
+    .bind(state_after)
+    .execute(&mut *conn)
+    .await?;
     Ok(())
 }
 
 pub(super) async fn remove(conn: &mut AnyConnection, key: &str) -> Result<(), StoreError> {
-    for text in [
-        "DELETE FROM plan_effect WHERE subject_key = $1",
-        "DELETE FROM plan WHERE subject_key = $1",
-    ] {
+    let texts: &[&'static str] = if Dialect::of(conn) == Dialect::Sqlite {
+        &["DELETE FROM plan_effect WHERE subject_key = $1; DELETE FROM plan WHERE subject_key = $1"]
+    } else {
+        &[
+            "DELETE FROM plan_effect WHERE subject_key = $1",
+            "DELETE FROM plan WHERE subject_key = $1",
+        ]
+    };
+    for text in texts.iter().copied() {
         sqlx::query(text).bind(key).execute(&mut *conn).await?;
     }
     Ok(())
@@ -105,10 +145,12 @@ pub(super) async fn issues_in_hand(
     conn: &mut AnyConnection,
     repo: RepoId,
 ) -> Result<Vec<Option<IssueNumber>>, StoreError> {
-    let rows: Vec<(String, Option<String>)> =
-        sqlx::query_as("SELECT effect, outcome FROM plan_effect")
-            .fetch_all(&mut *conn)
-            .await?;
+    // Other effects need not be read; what is read is told apart by its kind below.
+    let rows: Vec<(String, Option<String>)> = sqlx::query_as(
+        r#"SELECT effect, outcome FROM plan_effect WHERE effect LIKE '%"open_issue"%'"#,
+    )
+    .fetch_all(&mut *conn)
+    .await?;
     let mut found = Vec::new();
     for (effect, outcome) in rows {
         if let Effect::OpenIssue(issue) = from_json("an effect", &effect)?
@@ -131,7 +173,11 @@ pub(super) async fn audited(
     conn: &mut AnyConnection,
     fence: &Fence,
     witness: &Witness,
+    decision: Option<&Witness>,
 ) -> Result<(), StoreError> {
+    if Dialect::of(conn) == Dialect::Sqlite {
+        return audited_at_once(conn, fence, witness, decision).await;
+    }
     fence.hold(conn).await?;
     let marked =
         sqlx::query("UPDATE plan SET witness_seq = $2, witness_hash = $3 WHERE subject_key = $1")
@@ -145,7 +191,45 @@ pub(super) async fn audited(
             what: format!("plan of `{}`", fence.key),
         });
     }
+    if let Some(entry) = decision {
+        decisions::logged(conn, &fence.key, entry).await?;
+    }
     registry::set_audit_tail(conn, witness).await
+}
+
+/// The same in one text.
+async fn audited_at_once(
+    conn: &mut AnyConnection,
+    fence: &Fence,
+    witness: &Witness,
+    decision: Option<&Witness>,
+) -> Result<(), StoreError> {
+    let counts: Vec<(i64,)> = sqlx::query_as(
+        "SELECT COUNT(*) FROM subject WHERE key = $1 AND lease = $2;
+         SELECT COUNT(*) FROM plan WHERE subject_key = $1;
+         UPDATE plan SET witness_seq = $3, witness_hash = $4 WHERE subject_key = $1;
+         UPDATE decision SET entry_seq = $5, entry_hash = $6
+         WHERE $5 IS NOT NULL AND id = (SELECT decision_id FROM plan WHERE subject_key = $1);
+         INSERT INTO audit_tail (one, seq, hash) VALUES (1, $3, $4)
+         ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash
+         WHERE excluded.seq > audit_tail.seq",
+    )
+    .bind(fence.key.as_str())
+    .bind(fence.lease.as_str())
+    .bind(signed(witness.seq))
+    .bind(witness.hash.as_str())
+    .bind(decision.map(|entry| signed(entry.seq)))
+    .bind(decision.map(|entry| entry.hash.as_str()))
+    .fetch_all(&mut *conn)
+    .await?;
+    let mut counts = counts.iter().map(|(count,)| unsigned(*count));
+    fence.held(counts.next().unwrap_or(0))?;
+    match counts.next() {
+        Some(1) => Ok(()),
+        Some(_) | None => Err(StoreError::Missing {
+            what: format!("plan of `{}`", fence.key),
+        }),
+    }
 }
 
 pub(super) async fn effect_started(

@@ -143,6 +143,21 @@ pub(super) async fn with_open_issue(
     all(&rows)
 }
 
+/// The state is JSON, so that the database only narrows the search.
+pub(super) async fn with_refused_issue(
+    conn: &mut AnyConnection,
+) -> Result<Vec<PullState>, StoreError> {
+    let rows: Vec<(String,)> = sqlx::query_as(
+        r#"SELECT state FROM pull_state WHERE issue_open = 0 AND state LIKE '%"issue_refused":"%'
+           ORDER BY repo_id, number"#,
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let mut states = all(&rows)?;
+    states.retain(|state| state.issue_refused.is_some() && !state.closed);
+    Ok(states)
+}
+
 fn all(rows: &[(String,)]) -> Result<Vec<PullState>, StoreError> {
     rows.iter().map(|(text,)| from_json(STATE, text)).collect()
 }

@@ -1,10 +1,10 @@
 //! Installations, names, pinned owners, counters, labels, the audit tail and other small things.
 
-use super::{parsed, signed, unsigned};
-use crate::domain::{AccountId, InstallationId, RepoId, RepoRef, Witness};
+use super::{parsed, signed, unsigned, witness};
+use crate::domain::{AccountId, InstallationId, RepoId, RepoName, RepoRef, Witness};
 use crate::store::{InstallationRow, InstallationStatus, StoreError};
 use sqlx::AnyConnection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) async fn set_installation(
     conn: &mut AnyConnection,
@@ -64,9 +64,12 @@ pub(super) async fn installations(
         .collect()
 }
 
+/// Every delivery says so: a row that says it already is not touched, and so not locked.
 pub(super) async fn repo_seen(conn: &mut AnyConnection, repo: &RepoRef) -> Result<(), StoreError> {
     sqlx::query(
-        "INSERT INTO repo (id, name, installation) VALUES ($1, $2, $3)
+        "INSERT INTO repo (id, name, installation)
+         SELECT $1, $2, $3 WHERE NOT EXISTS (
+             SELECT 1 FROM repo AS r WHERE r.id = $1 AND r.name = $2 AND r.installation = $3)
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, installation = excluded.installation",
     )
     .bind(signed(repo.id.0))
@@ -89,6 +92,26 @@ pub(super) async fn repo_by_id(
     row.map(|(name, installation)| {
         Ok(RepoRef {
             id,
+            name: parsed("a repository name", &name)?,
+            installation: InstallationId(unsigned(installation)),
+        })
+    })
+    .transpose()
+}
+
+pub(super) async fn repo_by_name(
+    conn: &mut AnyConnection,
+    name: &RepoName,
+) -> Result<Option<RepoRef>, StoreError> {
+    let row: Option<(i64, String, i64)> = sqlx::query_as(
+        "SELECT id, name, installation FROM repo WHERE LOWER(name) = $1 ORDER BY id DESC LIMIT 1",
+    )
+    .bind(name.as_str().to_ascii_lowercase())
+    .fetch_optional(&mut *conn)
+    .await?;
+    row.map(|(id, name, installation)| {
+        Ok(RepoRef {
+            id: RepoId(unsigned(id)),
             name: parsed("a repository name", &name)?,
             installation: InstallationId(unsigned(installation)),
         })
@@ -167,6 +190,17 @@ pub(super) async fn label_ensured(
     Ok(row.is_some())
 }
 
+pub(super) async fn labels_ensured(
+    conn: &mut AnyConnection,
+    repo: RepoId,
+) -> Result<BTreeSet<String>, StoreError> {
+    let rows: Vec<(String,)> = sqlx::query_as("SELECT name FROM label_ensured WHERE repo_id = $1")
+        .bind(signed(repo.0))
+        .fetch_all(&mut *conn)
+        .await?;
+    Ok(rows.into_iter().map(|(name,)| name).collect())
+}
+
 pub(super) async fn set_label_ensured(
     conn: &mut AnyConnection,
     repo: RepoId,
@@ -213,14 +247,35 @@ pub(super) async fn set_meta(
     Ok(())
 }
 
-pub(super) async fn audit_tail(conn: &mut AnyConnection) -> Result<Option<Witness>, StoreError> {
-    let row: Option<(i64, String)> = sqlx::query_as("SELECT seq, hash FROM audit_tail")
-        .fetch_optional(&mut *conn)
+/// Two replicas that change a value at once do not both write over what they read.
+pub(super) async fn swap_meta(
+    conn: &mut AnyConnection,
+    key: &str,
+    was: Option<&str>,
+    value: &str,
+) -> Result<bool, StoreError> {
+    let text = match was {
+        Some(_) => "UPDATE meta SET value = $2 WHERE key = $1 AND value = $3",
+        // Nothing equals NULL; it is bound so that both texts take the same values.
+        None => {
+            "INSERT INTO meta (key, value) SELECT $1, $2 WHERE $3 IS NULL ON CONFLICT (key) DO NOTHING"
+        }
+    };
+    let swapped = sqlx::query(text)
+        .bind(key)
+        .bind(value)
+        .bind(was)
+        .execute(&mut *conn)
         .await?;
-    Ok(row.map(|(seq, hash)| Witness {
-        seq: unsigned(seq),
-        hash,
-    }))
+    Ok(swapped.rows_affected() == 1)
+}
+
+pub(super) async fn audit_tail(conn: &mut AnyConnection) -> Result<Option<Witness>, StoreError> {
+    let row: Option<(i64, String)> =
+        sqlx::query_as("SELECT seq, hash FROM audit_tail WHERE seq > 0")
+            .fetch_optional(&mut *conn)
+            .await?;
+    Ok(row.map(witness))
 }
 
 /// Backwards too.
@@ -237,13 +292,14 @@ pub(super) async fn reset_audit_tail(
     }
 }
 
-/// Only forward: two workers may report their entries in the other order.
+/// Only forward: two workers may report their entries in the other order. A tail that is there already is not locked.
 pub(super) async fn set_audit_tail(
     conn: &mut AnyConnection,
     witness: &Witness,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "INSERT INTO audit_tail (one, seq, hash) VALUES (1, $1, $2)
+        "INSERT INTO audit_tail (one, seq, hash)
+         SELECT 1, $1, $2 WHERE NOT EXISTS (SELECT 1 FROM audit_tail AS t WHERE t.seq >= $1)
          ON CONFLICT (one) DO UPDATE SET seq = excluded.seq, hash = excluded.hash
          WHERE excluded.seq > audit_tail.seq",
     )

@@ -1,17 +1,20 @@
 //! The trait kept over any backend: owned arguments in, one transaction each, wake-ups after commit.
 
 use super::{
-    Backend, SqlStore, intake, lease, lease::Fence, plans, pulls, registry, report, signals,
+    Backend, SqlStore, chain, decisions, intake, lease, lease::Fence, plans, pulls, registry,
+    report, signals,
 };
 use crate::domain::{
-    AccountId, CommentEdit, InstallationId, IssueNumber, Outcome, Press, PullNumber, PullState,
-    RepoId, RepoRef, Sha, Timestamp, Trigger, Witness,
+    AccountId, CommentEdit, DeliveryId, InstallationId, IssueNumber, Outcome, Press, PullNumber,
+    PullState, RepoId, RepoName, RepoRef, Sha, Subject, Timestamp, Trigger, Witness,
 };
 use crate::store::{
-    Accepted, Claim, DeadLetter, DeliveryRow, Finish, InstallationRow, InstallationStatus,
-    NewDelivery, NewPlan, Store, StoreError,
+    Accepted, ChainLine, Chained, Claim, DeadLetter, Decision, DecisionRow, DeliveryRow, Finish,
+    InstallationRow, InstallationStatus, NewDelivery, NewPlan, Store, StoreError,
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// `write!(self, conn => work(conn, …))`: the work in a transaction on the writing connection.
@@ -20,6 +23,26 @@ macro_rules! write {
         $self
             .backend
             .write(move |$conn| Box::pin(async move { $work.await }))
+            .await
+    };
+}
+
+/// The same for what need not be on the disk at once.
+macro_rules! write_lightly {
+    ($self:ident, $conn:ident => $work:expr) => {
+        $self
+            .backend
+            .write_lightly(move |$conn| Box::pin(async move { $work.await }))
+            .await
+    };
+}
+
+/// One statement that reads.
+macro_rules! look {
+    ($self:ident, $conn:ident => $work:expr) => {
+        $self
+            .backend
+            .look(move |$conn| Box::pin(async move { $work.await }))
             .await
     };
 }
@@ -56,7 +79,7 @@ impl<B: Backend> Store for SqlStore<B> {
     }
 
     async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        read!(self, c => report::next_due(c))
+        look!(self, c => report::next_due(c))
     }
 
     async fn claim(
@@ -66,7 +89,18 @@ impl<B: Backend> Store for SqlStore<B> {
         lease: Duration,
     ) -> Result<Option<Claim>, StoreError> {
         let worker = worker.to_owned();
-        write!(self, c => lease::claim(c, &worker, now, lease))
+        write_lightly!(self, c => lease::claim(c, &worker, now, lease))
+    }
+
+    async fn claim_several(
+        &self,
+        worker: &str,
+        now: Timestamp,
+        lease: Duration,
+        most: usize,
+    ) -> Result<Vec<Claim>, StoreError> {
+        let worker = worker.to_owned();
+        write_lightly!(self, c => lease::claim_several(c, &worker, now, lease, most))
     }
 
     async fn renew(
@@ -76,7 +110,7 @@ impl<B: Backend> Store for SqlStore<B> {
         lease: Duration,
     ) -> Result<(), StoreError> {
         let fence = Fence::of(claim);
-        write!(self, c => lease::renew(c, &fence, now.plus(lease)))
+        write_lightly!(self, c => lease::renew(c, &fence, now.plus(lease)))
     }
 
     async fn finish(&self, claim: &Claim, finish: Finish) -> Result<(), StoreError> {
@@ -114,7 +148,7 @@ impl<B: Backend> Store for SqlStore<B> {
 
     async fn release(&self, claim: &Claim) -> Result<(), StoreError> {
         let fence = Fence::of(claim);
-        write!(self, c => lease::release(c, &fence))?;
+        write_lightly!(self, c => lease::release(c, &fence))?;
         self.work_came_in();
         Ok(())
     }
@@ -124,14 +158,20 @@ impl<B: Backend> Store for SqlStore<B> {
         write!(self, c => plans::save(c, &fence, &plan))
     }
 
-    async fn plan_audited(&self, claim: &Claim, witness: &Witness) -> Result<(), StoreError> {
-        let (fence, witness) = (Fence::of(claim), witness.clone());
-        write!(self, c => plans::audited(c, &fence, &witness))
+    async fn plan_audited(
+        &self,
+        claim: &Claim,
+        witness: &Witness,
+        decision: Option<&Witness>,
+    ) -> Result<(), StoreError> {
+        let fence = Fence::of(claim);
+        let (witness, decision) = (witness.clone(), decision.cloned());
+        write_lightly!(self, c => plans::audited(c, &fence, &witness, decision.as_ref()))
     }
 
     async fn effect_started(&self, claim: &Claim, index: usize) -> Result<(), StoreError> {
         let fence = Fence::of(claim);
-        write!(self, c => plans::effect_started(c, &fence, index))
+        write_lightly!(self, c => plans::effect_started(c, &fence, index))
     }
 
     async fn effect_done(
@@ -145,7 +185,7 @@ impl<B: Backend> Store for SqlStore<B> {
     }
 
     async fn audit_tail(&self) -> Result<Option<Witness>, StoreError> {
-        read!(self, c => registry::audit_tail(c))
+        look!(self, c => registry::audit_tail(c))
     }
 
     async fn set_audit_tail(&self, witness: &Witness) -> Result<(), StoreError> {
@@ -156,6 +196,43 @@ impl<B: Backend> Store for SqlStore<B> {
     async fn reset_audit_tail(&self, witness: Option<&Witness>) -> Result<(), StoreError> {
         let witness = witness.cloned();
         write!(self, c => registry::reset_audit_tail(c, witness.as_ref()))
+    }
+
+    async fn append_audit(
+        &self,
+        entries: Vec<Arc<dyn Chained>>,
+    ) -> Result<Vec<Witness>, StoreError> {
+        write!(self, c => chain::append(c, &entries))
+    }
+
+    async fn open_chain(
+        &self,
+        on_disk: Option<&Witness>,
+        start: &str,
+    ) -> Result<Witness, StoreError> {
+        let (on_disk, start) = (on_disk.cloned(), start.to_owned());
+        write!(self, c => chain::open(c, on_disk.as_ref(), &start))
+    }
+
+    async fn chain_behind(&self, seq: u64, limit: u32) -> Result<Vec<ChainLine>, StoreError> {
+        read!(self, c => chain::behind(c, seq, limit))
+    }
+
+    async fn chain_hash(&self, seq: u64) -> Result<Option<String>, StoreError> {
+        read!(self, c => chain::hash_of(c, seq))
+    }
+
+    async fn chain_written(&self) -> Result<u64, StoreError> {
+        read!(self, c => chain::written(c))
+    }
+
+    async fn set_chain_written(&self, seq: u64, keep: u64) -> Result<(), StoreError> {
+        write!(self, c => chain::set_written(c, seq, keep))
+    }
+
+    async fn cut_chain(&self, on_disk: Option<&Witness>, start: &str) -> Result<(), StoreError> {
+        let (on_disk, start) = (on_disk.cloned(), start.to_owned());
+        write!(self, c => chain::cut(c, on_disk.as_ref(), &start))
     }
 
     async fn pull_state(
@@ -191,6 +268,10 @@ impl<B: Backend> Store for SqlStore<B> {
         read!(self, c => pulls::with_open_issue(c))
     }
 
+    async fn refused_issues(&self) -> Result<Vec<PullState>, StoreError> {
+        read!(self, c => pulls::with_refused_issue(c))
+    }
+
     async fn pull_merged_as(
         &self,
         repo: RepoId,
@@ -217,6 +298,24 @@ impl<B: Backend> Store for SqlStore<B> {
         read!(self, c => signals::edits(c, repo, issue))
     }
 
+    async fn decisions_of(
+        &self,
+        repo: RepoId,
+        number: PullNumber,
+        limit: u32,
+    ) -> Result<Vec<DecisionRow>, StoreError> {
+        read!(self, c => decisions::of_pull(c, repo, number, limit))
+    }
+
+    async fn decision(&self, id: &str) -> Result<Option<Decision>, StoreError> {
+        let id = id.to_owned();
+        read!(self, c => decisions::one(c, &id))
+    }
+
+    async fn prune_decisions(&self, before: Timestamp) -> Result<u64, StoreError> {
+        write!(self, c => decisions::prune(c, before))
+    }
+
     async fn set_installation(
         &self,
         id: InstallationId,
@@ -228,7 +327,7 @@ impl<B: Backend> Store for SqlStore<B> {
     }
 
     async fn installation(&self, id: InstallationId) -> Result<InstallationStatus, StoreError> {
-        read!(self, c => registry::installation(c, id))
+        look!(self, c => registry::installation(c, id))
     }
 
     async fn installations(&self) -> Result<Vec<InstallationRow>, StoreError> {
@@ -241,7 +340,12 @@ impl<B: Backend> Store for SqlStore<B> {
     }
 
     async fn repo_by_id(&self, id: RepoId) -> Result<Option<RepoRef>, StoreError> {
-        read!(self, c => registry::repo_by_id(c, id))
+        look!(self, c => registry::repo_by_id(c, id))
+    }
+
+    async fn repo_by_name(&self, name: &RepoName) -> Result<Option<RepoRef>, StoreError> {
+        let name = name.clone();
+        read!(self, c => registry::repo_by_name(c, &name))
     }
 
     async fn pin_owner(&self, login: &str, id: AccountId) -> Result<AccountId, StoreError> {
@@ -264,7 +368,11 @@ impl<B: Backend> Store for SqlStore<B> {
 
     async fn label_ensured(&self, repo: RepoId, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
-        read!(self, c => registry::label_ensured(c, repo, &name))
+        look!(self, c => registry::label_ensured(c, repo, &name))
+    }
+
+    async fn labels_ensured(&self, repo: RepoId) -> Result<BTreeSet<String>, StoreError> {
+        look!(self, c => registry::labels_ensured(c, repo))
     }
 
     async fn set_label_ensured(
@@ -279,7 +387,7 @@ impl<B: Backend> Store for SqlStore<B> {
 
     async fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
         let key = key.to_owned();
-        read!(self, c => registry::meta(c, &key))
+        look!(self, c => registry::meta(c, &key))
     }
 
     async fn set_meta(&self, key: &str, value: &str) -> Result<(), StoreError> {
@@ -287,12 +395,22 @@ impl<B: Backend> Store for SqlStore<B> {
         write!(self, c => registry::set_meta(c, &key, &value))
     }
 
+    async fn swap_meta(
+        &self,
+        key: &str,
+        was: Option<&str>,
+        value: &str,
+    ) -> Result<bool, StoreError> {
+        let (key, was, value) = (key.to_owned(), was.map(str::to_owned), value.to_owned());
+        write!(self, c => registry::swap_meta(c, &key, was.as_deref(), &value))
+    }
+
     async fn queue_depth(&self) -> Result<u64, StoreError> {
-        read!(self, c => report::queue_depth(c))
+        look!(self, c => report::queue_depth(c))
     }
 
     async fn oldest_waiting(&self, now: Timestamp) -> Result<Duration, StoreError> {
-        read!(self, c => report::oldest_waiting(c, now))
+        look!(self, c => report::oldest_waiting(c, now))
     }
 
     async fn dead_letters(&self) -> Result<Vec<DeadLetter>, StoreError> {
@@ -309,6 +427,13 @@ impl<B: Backend> Store for SqlStore<B> {
     async fn drop_dead(&self, id: &str) -> Result<(), StoreError> {
         let id = id.to_owned();
         write!(self, c => intake::drop_dead(c, &id))
+    }
+
+    async fn put_back(&self, id: &DeliveryId, now: Timestamp) -> Result<Vec<Subject>, StoreError> {
+        let id = id.clone();
+        let subjects = write!(self, c => intake::put_back(c, &id, now))?;
+        self.work_came_in();
+        Ok(subjects)
     }
 
     async fn recent_deliveries(&self, limit: u32) -> Result<Vec<DeliveryRow>, StoreError> {

@@ -4,9 +4,15 @@ use crate::store::StoreError;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The database.
 const FILE: &str = "quadgate.sqlite3";
+
+/// A lock outlives its process by a moment where a child that was just being started still holds the file: so often, so
+/// long apart, it is tried before another server is suspected.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Left as they are in the URL that names the file.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
@@ -19,11 +25,14 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
 pub(super) fn lock(directory: &Path) -> Result<File, StoreError> {
     let path = directory.join("quadgate.lock");
     let file = open_private(&path).map_err(|error| unusable(directory, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { path }),
-        Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+    for _ in 0..LOOKS {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOOKS),
+            Err(TryLockError::Error(error)) => return Err(unusable(&path, &error)),
+        }
     }
+    Err(StoreError::InUse { path })
 }
 
 /// Makes the database file, readable by its owner only, before SQLite does; its log files take over the mode.

@@ -1,21 +1,27 @@
 //! SQLite in the data directory: nothing to install, one process, one writer.
 //!
-//! INVARIANT: the advisory lock is held for as long as anything may write, and every commit is synced
-//! (`journal_mode=WAL`, `synchronous=FULL`) before it is acknowledged.
+//! INVARIANT: the advisory lock is held for as long as anything may give out work, and what a commit left in the
+//! write-ahead log is synced before it is acknowledged (by [`sync`], not by the commit itself, so that the next jobs need
+//! not wait). Operators' commands write beside the server ([`SqliteBeside`]): whole transactions that touch no lease.
 
+mod beside;
+mod by_file;
 mod files;
+mod readers;
 mod reading;
+mod sync;
 mod writer;
 
+pub use beside::SqliteBeside;
 pub use reading::SqliteReader;
 
-use super::sql::{Backend, Doing, SqlStore};
+use super::sql::{Backend, Doing, Durability, SqlStore};
 use super::{StoreError, migrate::migrate};
-use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, Connection, Executor};
+use readers::Readers;
+use sqlx::any::AnyConnectOptions;
+use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
 use writer::Writer;
 
 /// The store in a SQLite file.
@@ -24,7 +30,7 @@ pub type SqliteStore = SqlStore<Sqlite>;
 /// The SQLite backend of [`SqliteStore`].
 pub struct Sqlite {
     writer: Writer,
-    readers: AnyPool,
+    readers: Readers,
 }
 
 /// How the file is opened.
@@ -74,15 +80,16 @@ impl SqlStore<Sqlite> {
             "UPDATE subject SET lease = NULL, lease_until = 0, claimed = 0 WHERE lease IS NOT NULL",
         )
         .await?;
-        let readers = opener.readers(options.readers);
+        let readers = Readers::new(opener.clone(), options.readers);
         Ok(Self::over(Sqlite {
-            writer: Writer::start(opener, conn, lock),
+            writer: Writer::start(opener, conn, lock)?,
             readers,
         }))
     }
 }
 
 /// How connections to the file are made.
+#[derive(Clone)]
 struct Opener {
     options: AnyConnectOptions,
     path: PathBuf,
@@ -95,14 +102,22 @@ const PAGE: u64 = 4096;
 /// Set on every connection. WAL stays in the file; FULL syncs the log at each commit.
 const SETTINGS: &str =
     "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;";
+/// Set on the server's writing connection. NORMAL still syncs the log before it is copied into the database and when it
+/// begins anew; after a commit [`sync`] does it.
+///
+/// The log is copied when it has 16 MiB: nothing is written while that goes on.
+const WRITER_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;
+     PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096;";
 
 impl Opener {
     fn new(file: &Path, max_bytes: Option<u64>) -> Result<Self, StoreError> {
         let url = files::url(file, "rw")?;
-        let options = AnyConnectOptions::from_str(&url).map_err(|error| StoreError::Directory {
-            path: file.to_owned(),
-            why: error.to_string(),
-        })?;
+        let options = AnyConnectOptions::from_str(&url)
+            .map_err(|error| StoreError::Directory {
+                path: file.to_owned(),
+                why: error.to_string(),
+            })?
+            .disable_statement_logging();
         Ok(Self {
             options,
             path: file.to_owned(),
@@ -135,7 +150,7 @@ impl Opener {
 
     async fn open(&self) -> Result<AnyConnection, StoreError> {
         let mut conn = AnyConnection::connect_with(&self.options).await?;
-        conn.execute(SETTINGS).await?;
+        conn.execute(WRITER_SETTINGS).await?;
         if let Some(pages) = self.max_pages {
             let text = format!("PRAGMA max_page_count = {pages}");
             sqlx::raw_sql(sqlx::AssertSqlSafe(text))
@@ -145,18 +160,11 @@ impl Opener {
         Ok(conn)
     }
 
-    fn readers(&self, count: u32) -> AnyPool {
-        AnyPoolOptions::new()
-            .max_connections(count.max(1))
-            .acquire_timeout(Duration::from_secs(5))
-            .after_connect(|conn, _| {
-                Box::pin(async move {
-                    conn.execute(SETTINGS).await?;
-                    conn.execute("PRAGMA query_only = ON").await?;
-                    Ok(())
-                })
-            })
-            .connect_lazy_with(self.options.clone())
+    async fn open_reader(&self) -> Result<AnyConnection, StoreError> {
+        let mut conn = AnyConnection::connect_with(&self.options).await?;
+        conn.execute(SETTINGS).await?;
+        conn.execute("PRAGMA query_only = ON").await?;
+        Ok(conn)
     }
 }
 
@@ -164,9 +172,17 @@ impl Backend for Sqlite {
     async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Clone + Send + 'static,
+    {
+        self.writer.write(Durability::Now, work).await
+    }
+
+    async fn write_lightly<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
         F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
     {
-        self.writer.write(work).await
+        self.writer.write(Durability::Later, work).await
     }
 
     async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
@@ -174,12 +190,24 @@ impl Backend for Sqlite {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
     {
-        let mut conn = self.readers.acquire().await?;
+        let mut lent = self.readers.lend().await?;
         // One reading transaction: what several statements see fits together.
-        let mut tx = conn.begin().await?;
+        let mut tx = lent.conn.begin().await?;
         let result = work(&mut tx).await;
         tx.rollback().await?;
+        self.readers.take_back(lent);
         result
+    }
+
+    async fn look<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
+    {
+        let mut lent = self.readers.lend().await?;
+        let result = work(&mut lent.conn).await?;
+        self.readers.take_back(lent);
+        Ok(result)
     }
 
     async fn close(&self) {

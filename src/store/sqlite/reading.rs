@@ -2,15 +2,14 @@
 //!
 //! INVARIANT: nothing is written: no lock is taken, no schema is changed, every write is refused.
 
-use super::files;
+use super::by_file;
 use crate::store::StoreError;
-use crate::store::migrate;
 use crate::store::sql::{Backend, Doing, SqlStore};
-use sqlx::any::AnyConnectOptions;
-use sqlx::{AnyConnection, Connection, Executor};
+use sqlx::AnyConnection;
 use std::path::Path;
-use std::str::FromStr;
 use tokio::sync::Mutex;
+
+const SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA query_only = ON;";
 
 /// The store in a SQLite file, for looking only.
 pub type SqliteReader = SqlStore<ReadOnly>;
@@ -27,16 +26,8 @@ impl SqlStore<ReadOnly> {
     /// [`StoreError::Directory`] when there is none; [`StoreError::NewerSchema`] and [`StoreError::OlderSchema`] when
     /// another version of the program made it.
     pub async fn look(directory: &Path) -> Result<Self, StoreError> {
-        sqlx::any::install_default_drivers();
-        let file = files::there(directory)?;
-        let options = AnyConnectOptions::from_str(&files::url(&file, "ro")?)?;
-        let mut conn = AnyConnection::connect_with(&options).await?;
-        conn.execute("PRAGMA busy_timeout = 5000; PRAGMA query_only = ON;")
-            .await?;
-        migrate::check(&mut conn).await?;
-        Ok(Self::over(ReadOnly {
-            conn: Mutex::new(conn),
-        }))
+        let conn = by_file::open(directory, "ro", SETTINGS).await?;
+        Ok(Self::over(ReadOnly { conn }))
     }
 }
 
@@ -44,7 +35,7 @@ impl Backend for ReadOnly {
     async fn write<T, F>(&self, _: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Clone + Send + 'static,
     {
         Err(StoreError::Unavailable(
             "it was opened for looking only".into(),
@@ -56,11 +47,7 @@ impl Backend for ReadOnly {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
     {
-        let mut conn = self.conn.lock().await;
-        let mut tx = conn.begin().await?;
-        let result = work(&mut tx).await;
-        tx.rollback().await?;
-        result
+        by_file::read(&self.conn, work).await
     }
 
     async fn close(&self) {}

@@ -1,19 +1,32 @@
-//! The one writer: jobs that wait together are committed together, with one sync.
+//! The one writer: jobs that wait together are committed together, and what was committed together is synced together.
 //!
-//! INVARIANT: a job is answered only after the commit of its batch; a job that failed leaves nothing behind
+//! The connection commits without a sync of its own; the log is synced on a thread beside it, while the next jobs are
+//! already carried out. INVARIANT: a job is answered only after the commit of its batch and, unless it is a
+//! [`Durability::Later`] one, after a sync of the log that began after that commit; a job that failed leaves nothing behind
 //! and does not spoil the others of its batch.
 
+use super::sync::Syncer;
 use super::{Doing, Opener, StoreError};
+use crate::store::sql::Durability;
 use sqlx::{AnyConnection, Connection};
-use std::{fs::File, future::Future, pin::Pin};
+use std::fs::File;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 /// Most jobs in one commit: bounds the wait of the first one.
 const BATCH: usize = 64;
+/// A batch that is smaller than this waits a moment for more while the disk is busy anyhow: each commit writes whole pages,
+/// most of which the next one writes again.
+const SMALL: usize = 16;
+/// That moment.
+const MOMENT: Duration = Duration::from_micros(1500);
 /// Jobs that may wait for the writer; more callers wait for a place.
 const WAITING: usize = 1024;
 
-/// The way to the writing task.
+/// The way to the writing thread.
 pub(super) struct Writer {
     jobs: mpsc::Sender<Message>,
 }
@@ -24,26 +37,38 @@ enum Message {
 }
 
 impl Writer {
-    /// Starts the task. It owns the lock, so that nobody else opens the file while it may still write.
-    pub(super) fn start(opener: Opener, conn: AnyConnection, lock: File) -> Self {
+    /// Starts the thread. It owns the lock, so that nobody else opens the file while it may still write.
+    ///
+    /// A thread and not a task: it waits for the connection's thread at every statement, and to wake a thread costs a
+    /// fraction of what it costs to wake a runtime.
+    pub(super) fn start(
+        opener: Opener,
+        conn: AnyConnection,
+        lock: File,
+    ) -> Result<Self, StoreError> {
         let (jobs, waiting) = mpsc::channel(WAITING);
-        tokio::spawn(async move {
-            let conn = Task {
-                opener,
-                conn: Some(conn),
-            }
-            .run(waiting)
-            .await;
-            drop(lock);
-            if let Some(closed) = conn {
-                // Nobody may wait any more.
-                let _ = closed.send(());
-            }
-        });
-        Self { jobs }
+        let syncer = Syncer::start(&opener.path)?;
+        let runtime = Handle::current();
+        let task = Task {
+            opener,
+            conn: Some(conn),
+            syncer,
+        };
+        std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || {
+                let closed = runtime.block_on(task.run(waiting));
+                drop(lock);
+                if let Some(closed) = closed {
+                    // Nobody may wait any more.
+                    let _ = closed.send(());
+                }
+            })
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self { jobs })
     }
 
-    pub(super) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(super) async fn write<T, F>(&self, durability: Durability, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
@@ -52,6 +77,7 @@ impl Writer {
         let job = Pending {
             work: Some(work),
             result: None,
+            durability,
             reply,
         };
         let stopped = || StoreError::Unavailable("it is closed".into());
@@ -72,20 +98,24 @@ impl Writer {
 }
 
 /// Work with a place for its result until the commit.
-trait Job: Send {
+pub(super) trait Job: Send {
     /// Does the work; says whether it succeeded.
     fn run<'c>(
         &'c mut self,
         conn: &'c mut AnyConnection,
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'c>>;
 
-    /// Answers the caller: with the work's own result, or with why the batch was not committed.
-    fn settle(self: Box<Self>, committed: Result<(), &str>);
+    /// Must it be on the disk before it is answered? What failed changed nothing.
+    fn waits_for_sync(&self) -> bool;
+
+    /// Answers the caller: with the work's own result, or with why the batch was not kept.
+    fn settle(self: Box<Self>, kept: Result<(), &str>);
 }
 
 struct Pending<T, F> {
     work: Option<F>,
     result: Option<Result<T, StoreError>>,
+    durability: Durability,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
@@ -106,9 +136,16 @@ where
         })
     }
 
-    fn settle(self: Box<Self>, committed: Result<(), &str>) {
+    fn waits_for_sync(&self) -> bool {
+        match self.durability {
+            Durability::Now => matches!(self.result, Some(Ok(_))),
+            Durability::Later => false,
+        }
+    }
+
+    fn settle(self: Box<Self>, kept: Result<(), &str>) {
         let not_done = |why: &str| Err(StoreError::Unavailable(why.to_owned()));
-        let answer = match (committed, self.result) {
+        let answer = match (kept, self.result) {
             (Ok(()), Some(result)) => result,
             (Ok(()), None) => not_done("the work was not begun"),
             // What the work itself complained about says more than the batch.
@@ -123,6 +160,7 @@ where
 struct Task {
     opener: Opener,
     conn: Option<AnyConnection>,
+    syncer: Syncer,
 }
 
 impl Task {
@@ -131,6 +169,7 @@ impl Task {
         let mut messages = Vec::with_capacity(BATCH);
         let mut closing = None;
         while closing.is_none() && waiting.recv_many(&mut messages, BATCH).await > 0 {
+            self.gather(&mut waiting, &mut messages);
             let mut batch = Vec::with_capacity(messages.len());
             for message in messages.drain(..) {
                 match message {
@@ -140,12 +179,27 @@ impl Task {
             }
             self.commit(batch).await;
         }
+        self.syncer.end();
         if let Some(conn) = self.conn.take()
             && let Err(error) = conn.close().await
         {
             tracing::warn!(%error, "store did not close cleanly; nothing acknowledged is lost");
         }
         closing
+    }
+
+    /// Waits a moment for more jobs if there is something to be gained by it. This thread has nothing else to do.
+    fn gather(&self, waiting: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>) {
+        if messages.len() >= SMALL || !self.syncer.is_busy() {
+            return;
+        }
+        std::thread::sleep(MOMENT);
+        while messages.len() < BATCH {
+            match waiting.try_recv() {
+                Ok(message) => messages.push(message),
+                Err(_) => return,
+            }
+        }
     }
 
     async fn commit(&mut self, mut batch: Vec<Box<dyn Job>>) {
@@ -156,9 +210,15 @@ impl Task {
             self.conn = None;
         }
         let why = outcome.as_ref().err().map(ToString::to_string);
+        let mut to_sync = Vec::new();
         for job in batch {
-            job.settle(why.as_deref().map_or(Ok(()), Err));
+            if why.is_none() && job.waits_for_sync() {
+                to_sync.push(job);
+            } else {
+                job.settle(why.as_deref().map_or(Ok(()), Err));
+            }
         }
+        self.syncer.sync(to_sync);
     }
 
     async fn transaction(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
@@ -166,21 +226,42 @@ impl Task {
             Some(conn) => self.conn.insert(conn),
             None => self.conn.insert(self.opener.open().await?),
         };
+        if self.syncer.has_failed() {
+            // What the system says of a file after a failed sync is not to be relied on: everything goes from the log into
+            // the database, which is synced, and the log begins anew.
+            checkpoint(conn).await?;
+            self.syncer.forget_failure();
+        }
         // IMMEDIATE: the write lock now, not at the first write, where it could fail half way.
-        run(conn, "BEGIN IMMEDIATE").await?;
-        for job in batch {
-            run(conn, "SAVEPOINT job").await?;
+        run(conn, "BEGIN IMMEDIATE; SAVEPOINT job").await?;
+        let last = batch.len().saturating_sub(1);
+        for (index, job) in batch.iter_mut().enumerate() {
             if !job.run(conn).await {
                 run(conn, "ROLLBACK TO job").await?;
             }
-            run(conn, "RELEASE job").await?;
+            if index < last {
+                run(conn, "RELEASE job; SAVEPOINT job").await?;
+            }
         }
-        run(conn, "COMMIT").await
+        run(conn, "RELEASE job; COMMIT").await
     }
 }
 
 async fn run(conn: &mut AnyConnection, text: &'static str) -> Result<(), StoreError> {
-    // Prepared once and kept: these five run for every write.
+    // Prepared once and kept: these four run for every write.
     sqlx::query(text).execute(&mut *conn).await?;
     Ok(())
+}
+
+async fn checkpoint(conn: &mut AnyConnection) -> Result<(), StoreError> {
+    let (busy,): (i64,) = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
+        .fetch_one(&mut *conn)
+        .await?;
+    if busy == 0 {
+        Ok(())
+    } else {
+        Err(StoreError::Unavailable(
+            "its log could not be synced, and is being read: it will be tried again".into(),
+        ))
+    }
 }

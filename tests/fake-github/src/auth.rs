@@ -21,14 +21,21 @@ const MAX_LIFE: i64 = 600;
 pub(crate) enum Caller {
     Nobody,
     App,
-    Installation { id: u64, token: String },
+    Installation {
+        id: u64,
+        token: String,
+    },
+    /// A person who signed in to the App.
+    Person {
+        id: u64,
+    },
 }
 
 impl Caller {
     pub(crate) fn installation(&self) -> Option<u64> {
         match self {
             Self::Installation { id, .. } => Some(*id),
-            Self::Nobody | Self::App => None,
+            Self::Nobody | Self::App | Self::Person { .. } => None,
         }
     }
 }
@@ -147,6 +154,16 @@ impl Doors {
 }
 
 impl World {
+    /// Reads the `Authorization` header.
+    pub(crate) fn caller(&self, header: Option<&str>) -> Result<Caller, Refusal> {
+        match header.and_then(|header| header.split_whitespace().nth(1)) {
+            Some(token) if token.starts_with("ghu_") => {
+                self.person_of(token).map(|id| Caller::Person { id })
+            }
+            _ => self.doors.caller(header),
+        }
+    }
+
     /// Makes a token, narrowed as the request asks.
     pub(crate) fn mint(&mut self, installation: u64, body: &Value) -> Result<Value, Refusal> {
         let held = self.installation(installation)?.clone();

@@ -20,6 +20,8 @@ pub struct Config {
     pub permissions: BTreeMap<String, String>,
     /// Signs the webhooks.
     pub webhook_secret: String,
+    /// The secret with which people's codes are exchanged.
+    pub client_secret: String,
     /// Where [`auto_deliver`](crate::FakeGitHub::auto_deliver) posts to.
     pub webhook_url: Option<String>,
     /// Where the virtual clock starts; `None` follows the machine's clock (for the demo).
@@ -36,6 +38,18 @@ pub struct Config {
     pub check_contract: bool,
     /// Listen on this port of 127.0.0.1; 0 takes a free one.
     pub port: u16,
+}
+
+impl Config {
+    /// The App's client id.
+    #[must_use]
+    pub fn client_id(&self) -> String {
+        client_id(self.app_id)
+    }
+}
+
+pub(crate) fn client_id(app: u64) -> String {
+    format!("Iv23{app:016}")
 }
 
 impl Default for Config {
@@ -57,6 +71,7 @@ impl Default for Config {
                 .map(|(name, level)| (name.to_owned(), level.to_owned()))
                 .into(),
             webhook_secret: "test-webhook-secret".into(),
+            client_secret: "test-client-secret".into(),
             webhook_url: None,
             now: Utc.with_ymd_and_hms(2026, 1, 5, 9, 0, 0).single(),
             jwt_skew: TimeDelta::zero(),

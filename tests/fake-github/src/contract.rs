@@ -3,6 +3,7 @@
 //! A validator is built once an operation, with only the definitions it reaches. What the description does
 //! not refuse although GitHub does (or although it is surely a mistake) is added by hand in [`check_request`].
 
+use crate::http::registration;
 use serde_json::{Map, Value, json};
 use std::{
     collections::{BTreeSet, HashMap},
@@ -18,7 +19,7 @@ type Built = Arc<Result<jsonschema::Validator, String>>;
 static BUILT: LazyLock<Mutex<HashMap<String, Built>>> = LazyLock::new(Mutex::default);
 
 /// Operations that the description was not cut to and that may be called all the same.
-const UNDESCRIBED: [&str; 24] = [
+const UNDESCRIBED: [&str; 27] = [
     "DELETE /repos/{owner}/{repo}/issues/{issue_number}/lock",
     "DELETE /repos/{owner}/{repo}/issues/{issue_number}/reactions/{reaction_id}",
     "GET /app/hook/deliveries/{delivery_id}",
@@ -32,6 +33,9 @@ const UNDESCRIBED: [&str; 24] = [
     "GET /repos/{owner}/{repo}/issues/{issue_number}/events",
     "GET /repos/{owner}/{repo}/issues/{issue_number}/reactions",
     "GET /repos/{owner}/{repo}/labels/{name}",
+    "GET /user",
+    "GET /user/installations",
+    "GET /user/installations/{installation_id}/repositories",
     "GET /user/{account_id}",
     "GET /users/{username}",
     "PATCH /repos/{owner}/{repo}/git/refs/{ref}",
@@ -55,7 +59,17 @@ const UNCHECKED_ANSWERS: [&str; 2] = [
 
 /// May this operation be called at all?
 pub(crate) fn is_known(operation: &str) -> bool {
-    described(operation).is_some() || UNDESCRIBED.contains(&operation)
+    described(operation).is_some()
+        || UNDESCRIBED.contains(&operation)
+        || registration::UNDESCRIBED.contains(&operation)
+}
+
+/// Is there such a permission of Apps, at such a level?
+pub(crate) fn is_permission(name: &str, level: &str) -> bool {
+    let levels = definition("app-permissions")
+        .and_then(|schema| schema.pointer(&format!("/properties/{name}/enum")))
+        .and_then(Value::as_array);
+    levels.is_some_and(|levels| levels.iter().any(|known| known == level))
 }
 
 fn described(operation: &str) -> Option<&'static Value> {

@@ -103,6 +103,11 @@ impl Hooks {
         }
     }
 
+    /// What signs them.
+    pub(crate) fn secret(&self) -> &str {
+        &self.secret
+    }
+
     pub(crate) fn push(&mut self, delivery: Delivery) {
         if self.quiet {
             return;

@@ -7,6 +7,7 @@ mod checks;
 mod hooks;
 mod issues;
 mod pulls;
+mod registration;
 mod setup;
 mod traffic;
 mod user;

@@ -3,7 +3,7 @@
 use super::{account, must, stop};
 use crate::{
     AccountKind, FakeGitHub, FileSpec, MergeMethods,
-    model::{Clock, Time},
+    model::{Clock, Time, World},
     refusal::Refusal,
 };
 use chrono::TimeDelta;
@@ -243,6 +243,11 @@ impl FakeGitHub {
             world.repo_mut(id)?.required_checks = names.iter().map(|name| (*name).into()).collect();
             Ok(())
         });
+    }
+
+    /// Ends every sign-in: people's tokens are refused from now on.
+    pub fn revoke_people(&self) {
+        self.with(World::revoke_people);
     }
 
     /// Gives an account a role: `admin`, `maintain`, `write`, `triage`, `read`, `none`.

@@ -99,7 +99,7 @@ impl Call<'_> {
     /// Does the caller's token let contents be written?
     pub(crate) fn may_write_contents(&self) -> bool {
         match &self.caller {
-            Caller::App | Caller::Nobody => false,
+            Caller::App | Caller::Nobody | Caller::Person { .. } => false,
             Caller::Installation { token, .. } => self.world.doors.token(token).is_ok_and(|held| {
                 held.permissions
                     .get("contents")

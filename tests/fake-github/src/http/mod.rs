@@ -13,10 +13,12 @@ mod issues;
 mod labels;
 mod pulls;
 mod reactions;
+pub(crate) mod registration;
 mod repos;
 pub(crate) mod routes;
 mod statuses;
 mod users;
+mod web;
 pub(crate) mod wire;
 
 use crate::{
@@ -82,6 +84,12 @@ struct Matched {
 /// Answers one request.
 pub(crate) fn answer(shared: &Shared, request: &Incoming) -> Fate {
     let mut world = shared.world();
+    if let Some(replied) = registration::page(&mut world, request) {
+        return Fate::Send(finish(&mut world, request, replied, 0));
+    }
+    if let Some(page) = web::page(&mut world, request) {
+        return Fate::Send(page);
+    }
     let matched = resolve(&world, request);
     let template = matched
         .as_ref()
@@ -184,7 +192,7 @@ fn handle(
         ));
     }
     let matched = matched.ok_or_else(Refusal::not_found)?;
-    let caller = world.doors.caller(request.header("authorization"))?;
+    let caller = world.caller(request.header("authorization"))?;
     record.installation = caller.installation();
     let now = world.now();
     if let Some(id) = caller.installation()
@@ -234,12 +242,17 @@ fn handle(
 /// May this caller use this route?
 fn admit(world: &World, matched: &Matched, caller: &Caller) -> Result<(), Refusal> {
     match (matched.route.door, caller) {
-        (Door::App, Caller::App) => Ok(()),
-        (Door::App, Caller::Nobody | Caller::Installation { .. }) => Err(Refusal::unauthorized(
-            "A JSON web token could not be decoded",
-        )),
+        (Door::App, Caller::App) | (Door::Person, Caller::Person { .. }) | (Door::Nobody, _) => {
+            Ok(())
+        }
+        (Door::Person, Caller::Nobody | Caller::App | Caller::Installation { .. }) => {
+            Err(Refusal::unauthorized("Requires authentication"))
+        }
+        (Door::App, Caller::Nobody | Caller::Installation { .. } | Caller::Person { .. }) => Err(
+            Refusal::unauthorized("A JSON web token could not be decoded"),
+        ),
         (Door::Token(_), Caller::Nobody) => Err(Refusal::unauthorized("Requires authentication")),
-        (Door::Token(_), Caller::App) => Err(Refusal::permission()),
+        (Door::Token(_), Caller::App | Caller::Person { .. }) => Err(Refusal::permission()),
         (Door::Token(needs), Caller::Installation { id, token }) => {
             if world
                 .installation(*id)
@@ -282,7 +295,7 @@ fn repository(
     };
     let visible = |id: u64| match caller {
         Caller::App => Ok(true),
-        Caller::Nobody => Ok(false),
+        Caller::Nobody | Caller::Person { .. } => Ok(false),
         Caller::Installation { token, .. } => {
             world.repos_of_token(token).map(|repos| repos.contains(&id))
         }

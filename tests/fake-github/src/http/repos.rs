@@ -25,13 +25,17 @@ fn branch_json(call: &Call<'_>, name: &str, sha: &str) -> Result<Value, Refusal>
     let repo = call.world.repo(call.repo)?;
     let url = format!("{}/branches/{name}", call.world.repo_url(repo));
     let required = &repo.required_checks;
+    let app = |name: &String| {
+        let key = (call.repo, name.clone());
+        call.world.registration.protected.get(&key)
+    };
     Ok(json!({
         "name": name, "commit": call.world.commit_json(call.repo, sha),
         "_links": {"self": url, "html": format!("{}/tree/{name}", call.world.repo_page(repo))},
         "protected": !required.is_empty(), "protection_url": format!("{url}/protection"),
         "protection": {"enabled": !required.is_empty(), "required_status_checks": {
             "enforcement_level": "non_admins", "contexts": required,
-            "checks": required.iter().map(|name| json!({"context": name, "app_id": null})).collect::<Vec<_>>(),
+            "checks": required.iter().map(|name| json!({"context": name, "app_id": app(name)})).collect::<Vec<_>>(),
         }},
     }))
 }

@@ -3,8 +3,8 @@
 use super::{
     app,
     call::{Answer, Call},
-    checks, comments, commits, contents, git, graphql, issues, labels, pulls, reactions, repos,
-    statuses, users,
+    checks, comments, commits, contents, git, graphql, issues, labels, pulls, reactions,
+    registration, repos, statuses, users,
 };
 
 type Handler = fn(&mut Call<'_>) -> Answer;
@@ -12,8 +12,12 @@ type Handler = fn(&mut Call<'_>) -> Answer;
 /// Who may ask.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Door {
+    /// Anybody: what is asked for is proof enough.
+    Nobody,
     /// The App with its JWT.
     App,
+    /// A person who signed in to the App.
+    Person,
     /// An installation token with one of these permissions (all of them suffice alone).
     Token(&'static [(&'static str, Level)]),
 }
@@ -76,6 +80,9 @@ pub(crate) static ROUTES: &[Route] = &[
     route("POST", "/graphql", ANY, graphql::answer),
     route("GET", "/rate_limit", ANY, app::rate_limit),
     route("GET", "/users/{username}", ANY, users::by_login),
+    route("GET", "/user", Door::Person, users::signed_in),
+    route("GET", "/user/installations", Door::Person, users::installations),
+    route("GET", "/user/installations/{installation_id}/repositories", Door::Person, users::repositories),
     route("GET", "/user/{account_id}", ANY, users::by_id),
     route("GET", "/orgs/{org}", ANY, users::organization),
     route("GET", "/orgs/{org}/teams/{team_slug}/memberships/{username}", MEMBERS, users::membership),
@@ -150,10 +157,14 @@ pub(crate) static ROUTES: &[Route] = &[
 /// Parameters that may hold slashes when they end a template.
 const LONG: [&str; 3] = ["/contents/{path}", "/git/ref/{ref}", "/git/refs/{ref}"];
 
+/// Every route.
+fn all() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().chain(registration::ROUTES)
+}
+
 /// The route of a request with its parameters, decoded.
 pub(crate) fn find(method: &str, path: &str) -> Option<(&'static Route, Vec<(String, String)>)> {
-    ROUTES
-        .iter()
+    all()
         .filter(|route| route.method == method)
         .find_map(|route| Some((route, capture(route.template, path)?)))
 }
@@ -195,7 +206,7 @@ mod tests {
 
     #[test]
     fn every_route_is_described_or_listed() {
-        for route in ROUTES {
+        for route in all() {
             let operation = format!("{} {}", route.method, route.template);
             assert!(crate::contract::is_known(&operation), "{operation}");
         }

@@ -1,7 +1,9 @@
 //! Accounts and team membership. A renamed account's old login is 404, or somebody else.
 
+#![allow(clippy::unnecessary_wraps, reason = "all handlers have one type")]
+
 use super::call::{Answer, Call, Reply};
-use crate::{AccountKind, model::issue::merge, refusal::Refusal};
+use crate::{AccountKind, auth::Caller, model::issue::merge, refusal::Refusal};
 use serde_json::{Value, json};
 
 fn profile(call: &Call<'_>, id: u64) -> Value {
@@ -57,4 +59,45 @@ pub(super) fn membership(call: &mut Call<'_>) -> Answer {
     Ok(Reply::ok(
         json!({"url": url, "role": "member", "state": "active"}),
     ))
+}
+
+fn person(call: &Call<'_>) -> u64 {
+    match call.caller {
+        Caller::Person { id } => id,
+        Caller::Nobody | Caller::App | Caller::Installation { .. } => 0,
+    }
+}
+
+pub(super) fn signed_in(call: &mut Call<'_>) -> Answer {
+    Ok(Reply::ok(profile(call, person(call))))
+}
+
+/// The installations with a repository that the person was given a role in.
+pub(super) fn installations(call: &mut Call<'_>) -> Answer {
+    let me = person(call);
+    let all: Vec<_> = call
+        .world
+        .installations
+        .values()
+        .filter(|held| {
+            held.suspended_at.is_none() && !call.world.readable_in(held.id, me).is_empty()
+        })
+        .collect();
+    Ok(call.counted("installations", &all, |held| {
+        call.world.installation_json(held)
+    }))
+}
+
+pub(super) fn repositories(call: &mut Call<'_>) -> Answer {
+    let id = call.id("installation_id")?;
+    let repos: Vec<_> = call
+        .world
+        .readable_in(id, person(call))
+        .into_iter()
+        .filter_map(|id| call.world.repos.get(&id))
+        .collect();
+    if repos.is_empty() {
+        return Err(Refusal::not_found());
+    }
+    Ok(call.counted("repositories", &repos, |repo| call.world.repo_json(repo)))
 }

@@ -93,7 +93,7 @@ fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionAborted, "closed on purpose")
 }
 
-fn pairs(query: &str) -> Vec<(String, String)> {
+pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
     let decode = |text: &str| {
         percent_encoding::percent_decode_str(&text.replace('+', " "))
             .decode_utf8_lossy()

@@ -5,6 +5,19 @@ use crate::refusal::Refusal;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The events an App subscribes to unless it is told otherwise.
+const EVENTS: [&str; 9] = [
+    "check_run",
+    "check_suite",
+    "issue_comment",
+    "issues",
+    "merge_group",
+    "pull_request",
+    "push",
+    "repository",
+    "status",
+];
+
 /// A GitHub App: ours, or another one that posts check-runs.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
@@ -14,6 +27,7 @@ pub(crate) struct App {
     /// The account `slug[bot]`.
     pub(crate) bot: u64,
     pub(crate) permissions: BTreeMap<String, String>,
+    pub(crate) events: Vec<String>,
     pub(crate) created_at: Time,
 }
 
@@ -45,6 +59,7 @@ impl World {
             owner,
             bot,
             permissions: permissions.clone(),
+            events: EVENTS.map(str::to_owned).into(),
             created_at: self.now(),
         };
         self.apps.insert(id, app);

@@ -12,8 +12,10 @@ pub(crate) mod file;
 pub(crate) mod issue;
 pub(crate) mod label;
 pub(crate) mod merge;
+pub(crate) mod oauth;
 pub(crate) mod pull;
 pub(crate) mod reaction;
+pub(crate) mod registration;
 pub(crate) mod repo;
 pub(crate) mod status;
 
@@ -43,11 +45,14 @@ pub(crate) struct World {
     /// Lower-case `owner/name` of earlier names, still answered by a redirect.
     pub(crate) old_names: HashMap<String, u64>,
     pub(crate) hooks: Hooks,
+    pub(crate) registration: registration::Registration,
     pub(crate) doors: Doors,
     pub(crate) limits: Limits,
     pub(crate) faults: Faults,
     pub(crate) requests: Vec<RequestRecord>,
     pub(crate) check_contract: bool,
+    pub(crate) client_secret: String,
+    pub(crate) sign_ins: oauth::SignIns,
     violations: Vec<String>,
     /// Members of `org/team`, lower case.
     pub(crate) teams: HashMap<String, Vec<u64>>,
@@ -174,11 +179,14 @@ impl World {
             repos: BTreeMap::new(),
             old_names: HashMap::new(),
             hooks: Hooks::new(config.webhook_secret.clone()),
+            registration: registration::Registration::new(config.webhook_url.clone()),
             doors: Doors::new(config),
             limits: Limits::new(config.rate_limit),
             faults: Faults::default(),
             requests: Vec::new(),
             check_contract: config.check_contract,
+            client_secret: config.client_secret.clone(),
+            sign_ins: oauth::SignIns::default(),
             violations: Vec::new(),
             teams: HashMap::new(),
         };

@@ -7,26 +7,14 @@ use crate::model::{
 };
 use serde_json::{Value, json};
 
-const EVENTS: [&str; 9] = [
-    "check_run",
-    "check_suite",
-    "issue_comment",
-    "issues",
-    "merge_group",
-    "pull_request",
-    "push",
-    "repository",
-    "status",
-];
-
 impl World {
     pub(crate) fn app_json(&self, app: &App) -> Value {
         json!({
-            "id": app.id, "slug": app.slug, "node_id": format!("A_{}", app.id), "client_id": format!("Iv23{:016}", app.id),
+            "id": app.id, "slug": app.slug, "node_id": format!("A_{}", app.id), "client_id": crate::config::client_id(app.id),
             "owner": self.account_json(app.owner), "name": app.slug, "description": "",
             "external_url": format!("{}/apps/{}/home", self.base, app.slug), "html_url": format!("{}/apps/{}", self.base, app.slug),
             "created_at": stamp(app.created_at), "updated_at": stamp(app.created_at),
-            "permissions": app.permissions, "events": EVENTS,
+            "permissions": app.permissions, "events": app.events,
         })
     }
 
@@ -38,10 +26,9 @@ impl World {
 
     pub(crate) fn installation_json(&self, installation: &Installation) -> Value {
         let id = installation.id;
-        let slug = self
-            .apps
-            .get(&self.own_app)
-            .map_or("", |app| app.slug.as_str());
+        let app = self.apps.get(&self.own_app);
+        let slug = app.map_or("", |app| app.slug.as_str());
+        let events = app.map_or(&[][..], |app| &app.events);
         let url = format!("{}/app/installations/{id}", self.base);
         let kind = self
             .account(installation.account)
@@ -52,7 +39,7 @@ impl World {
             "repositories_url": format!("{}/installation/repositories", self.base),
             "html_url": format!("{}/settings/installations/{id}", self.base), "app_id": self.own_app,
             "target_id": installation.account, "target_type": kind, "permissions": installation.permissions,
-            "events": EVENTS, "created_at": stamp(installation.created_at), "updated_at": stamp(installation.created_at),
+            "events": events, "created_at": stamp(installation.created_at), "updated_at": stamp(installation.created_at),
             "single_file_name": null, "has_multiple_single_files": false, "single_file_paths": [], "app_slug": slug,
             "suspended_by": installation.suspended_at.map(|_| self.account_json(installation.account)),
             "suspended_at": installation.suspended_at.map(stamp),
