@@ -43,7 +43,7 @@ const checkRuns = async (sha) => (await call('GET', `${REPO}/commits/${sha}/chec
 const pendingIssues = async (state = 'open') =>
   ((await call('GET', `${REPO}/issues?state=${state}&labels=decision:pending-owner`)).body ?? []).filter((i) => !i.pull_request);
 
-async function openPull(name) {
+async function openPull(name, more = {}) {
   const main = (await call('GET', `${REPO}/git/ref/heads/main`)).body.object.sha;
   await call('POST', `${REPO}/git/refs`, { ref: `refs/heads/${name}`, sha: main });
   const put = await call('PUT', `${REPO}/contents/${name}.md`, {
@@ -52,23 +52,21 @@ async function openPull(name) {
     branch: name,
   });
   if (put.status >= 300) console.log('note: contents answered', put.status, JSON.stringify(put.body).slice(0, 200));
-  const pull = await call('POST', `${REPO}/pulls`, { title: `Add ${name}`, head: name, base: 'main', body: 'text' });
+  const pull = await call('POST', `${REPO}/pulls`, { title: `Add ${name}`, head: name, base: 'main', body: 'text', ...more });
   check(`pull request ${name} opened in the emulator`, pull.status === 201, pull.body);
   return pull.body;
 }
 
-async function journey() {
-  const pull = await openPull('topic-one');
-  const runs = await until(
-    'an opened pull request gets its check-run',
-    () => checkRuns(pull.head.sha),
-    (list) => list.some((run) => run.name === 'L1.C3' && run.status === 'completed'),
-  );
-  const ours = runs.filter((run) => run.name === 'L1.C3');
-  check('there is one L1.C3 and it fails: nothing is known of the files', ours.length === 1 && ours[0]?.conclusion === 'failure', ours);
-  const issues = await until('a D pull request gets its Issue', () => pendingIssues(), (list) => list.length === 1);
-  check('the Issue carries the checkpoint record', issues[0]?.body?.includes('CHECKPOINT APPROVAL REQUIRED'), issues[0]?.body);
-  return { pull, issue: issues[0] };
+const ours = async (sha) => (await checkRuns(sha)).filter((run) => run.name === 'L1.C3');
+const say = (issue, body, token) => call('POST', `${REPO}/issues/${issue.number}/comments`, { body }, token);
+
+async function asked(name, more) {
+  const pull = await openPull(name, more);
+  const runs = await until(`${name}: it gets its check-run`, () => ours(pull.head.sha), (list) => list[0]?.status === 'completed');
+  check(`${name}: there is one L1.C3 and it fails, for nothing is known of the files`, runs.length === 1 && runs[0]?.conclusion === 'failure', runs);
+  const [issue] = await until(`${name}: a D gets its Issue`, () => pendingIssues(), (list) => list.length === 1);
+  check(`${name}: the Issue carries the checkpoint record`, issue?.body?.includes(`at ${pull.head.sha}`) && issue.body.includes('CHECKPOINT APPROVAL REQUIRED'), issue?.body);
+  return { pull, issue };
 }
 
 const pullOf = async ({ number }) => (await call('GET', `${REPO}/pulls/${number}`)).body;
@@ -96,16 +94,55 @@ async function merged({ pull }) {
 }
 
 async function answered({ pull, issue }) {
-  await call('POST', `${REPO}/issues/${issue.number}/comments`, { body: '/approve A' }, 'token_hubot');
-  await call('POST', `${REPO}/issues/${issue.number}/comments`, { body: 'I read it.' });
-  const said = await call('POST', `${REPO}/issues/${issue.number}/comments`, { body: '/approve A' });
+  await say(issue, '/approve A', 'token_hubot');
+  await say(issue, 'I read it.');
+  const said = await say(issue, '/approve A');
   check('the owner answers in the emulator', said.status === 201, said.body);
-  await until(
-    'the answer turns the check-run',
-    () => checkRuns(pull.head.sha),
-    (list) => list.filter((run) => run.name === 'L1.C3').every((run) => run.conclusion === 'success'),
-  );
+  await until('the answer turns the check-run', () => ours(pull.head.sha), (list) => list.every((run) => run.conclusion === 'success'));
   await until('the Issue closes', () => pendingIssues(), (list) => list.length === 0);
+}
+
+const labelsOf = async ({ number }) => (await call('GET', `${REPO}/issues/${number}`)).body?.labels?.map((label) => label.name) ?? [];
+
+async function deferredThenApproved() {
+  const { pull, issue } = await asked('topic-two');
+  await say(issue, '/approve C');
+  await until('deferred: the Issue says so and stays open', () => labelsOf(issue), (names) => names.includes('decision:deferred'));
+  check('deferred: the check-run still fails', (await ours(pull.head.sha)).every((run) => run.conclusion === 'failure'));
+  check('deferred: it does not merge', (await pullOf(pull)).merged !== true);
+  await say(issue, '/approve A');
+  await until('deferred, then approved: the check-run turns', () => ours(pull.head.sha), (list) => list.every((run) => run.conclusion === 'success'));
+  await until('deferred, then approved: it merges', () => pullOf(pull), (seen) => seen?.merged === true);
+  await until('deferred, then approved: the Issue closes', () => pendingIssues(), (list) => list.length === 0);
+}
+
+// A draft does not merge, so that there is time for a push. The emulator tells nobody of it: the delivery is ours.
+async function pushedAfterTheAnswerThenRejected() {
+  const { pull, issue } = await asked('topic-three', { draft: true });
+  await say(issue, '/approve A');
+  await until('a draft: the answer turns the check-run', () => ours(pull.head.sha), (list) => list.every((run) => run.conclusion === 'success'));
+  await until('a draft: the Issue closes', () => pendingIssues(), (list) => list.length === 0);
+
+  const moved = await call('PUT', `${REPO}/pulls/${pull.number}/update-branch`, { expected_head_sha: pull.head.sha });
+  const pushed = await pullOf(pull);
+  check('pushed: the head is another one', moved.status === 202 && pushed.head.sha !== pull.head.sha, moved);
+  const event = { action: 'synchronize', number: pull.number, before: pull.head.sha, after: pushed.head.sha, pull_request: pushed };
+  const { repository, sender } = { repository: pushed.base.repo, sender: pushed.user };
+  await post('pull_request', { ...event, repository, sender, installation: { id: 100 } });
+  const runs = await until('pushed: the new head is judged', () => ours(pushed.head.sha), (list) => list[0]?.status === 'completed');
+  check('pushed: the approval died with its head', runs.length === 1 && runs[0].conclusion === 'failure', runs);
+  const [again] = await until('pushed: the owner is asked again', () => pendingIssues(), (list) => list.length === 1);
+  check('pushed: in a record that names the new head', again?.body?.includes(`at ${pushed.head.sha}`), again?.body);
+
+  await call('PATCH', `${REPO}/pulls/${pull.number}`, { draft: false, body: 'ready' });
+  await say(again, '/reject', 'token_hubot');
+  check('ready, not approved: it does not merge', (await pullOf(pull)).merged !== true);
+  await say(again, '/reject');
+  await until('rejected: the pull request is closed', () => pullOf(pull), (seen) => seen?.state === 'closed');
+  check('rejected: it was not merged', (await pullOf(pull)).merged !== true);
+  await until('rejected: the Issue closes', () => pendingIssues(), (list) => list.length === 0);
+  check('rejected: its label stays', (await labelsOf(again)).includes('decision:rejected'), await labelsOf(again));
+  check('rejected: the check-run still fails', (await ours(pushed.head.sha)).every((run) => run.conclusion === 'failure'));
 }
 
 async function post(event, payload, signature) {
@@ -144,10 +181,12 @@ async function payloads() {
   check('a forged signature is refused', forged.status === 401, forged);
 }
 
-const opened = await journey();
+const opened = await asked('topic-one');
 await held(opened);
 await answered(opened);
 await merged(opened);
+await deferredThenApproved();
+await pushedAfterTheAnswerThenRejected();
 await payloads();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
