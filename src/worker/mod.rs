@@ -50,6 +50,8 @@ const RENEWAL: Duration = Duration::from_secs(20);
 const LONGEST_IDLE: Duration = Duration::from_secs(30);
 /// And so long after the store has failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// When all hands are full, so long is waited for more than one to become free.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
 /// And not sooner than this, when what is due is held up by something else.
 const SHORTEST_IDLE: Duration = Duration::from_millis(20);
 
@@ -183,7 +185,7 @@ impl Bench {
             if free == 0 {
                 tokio::select! {
                     _ = stop.changed() => {}
-                    _ = hands.join_next() => {}
+                    () = some_end(&mut hands, most / 4) => {}
                 }
                 continue;
             }
@@ -395,6 +397,19 @@ async fn off_thread<T: Send + 'static>(
     } else {
         tokio::task::spawn_blocking(work).await
     }
+}
+
+/// Waits until some of the tasks have ended: at least one, and more if they end within a moment. What is asked for
+/// together costs the store one look.
+async fn some_end(hands: &mut JoinSet<()>, enough: usize) {
+    hands.join_next().await;
+    let more = async {
+        for _ in 1..enough {
+            hands.join_next().await;
+        }
+    };
+    // In time or not: those that have ended are counted by whoever asks.
+    let _ = tokio::time::timeout(GATHERED_FOR, more).await;
 }
 
 /// A random number; a machine without randomness gets no spread, which harms nothing.

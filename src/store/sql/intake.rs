@@ -2,8 +2,8 @@
 //!
 //! INVARIANT: a trigger that is kept raises `wanted` of its subject's row in the same transaction.
 
-use super::{from_json, parsed, registry, signals, to_json};
-use crate::domain::{CommentEdit, DeliveryId, Press, Subject, Timestamp, Trigger};
+use super::{Dialect, from_json, parsed, registry, signals, to_json};
+use crate::domain::{CommentEdit, DeliveryId, Press, Sha, Subject, Timestamp, Trigger};
 use crate::store::{Accepted, NewDelivery, Note, StoreError};
 use sqlx::AnyConnection;
 
@@ -66,18 +66,8 @@ pub(super) async fn accept(
     let mut triggers: Vec<_> = delivery.triggers.iter().collect();
     triggers.sort_by_cached_key(|trigger| trigger.subject.key());
     for trigger in triggers {
-        let generation = bump(conn, trigger, delivery.received_at, urgency).await?;
-        sqlx::query(
-            "INSERT INTO delivery_subject (delivery_id, subject_key, generation, status)
-             VALUES ($1, $2, $3, 'waiting')
-             ON CONFLICT (delivery_id, subject_key)
-             DO UPDATE SET generation = excluded.generation, status = 'waiting'",
-        )
-        .bind(delivery.id.as_str())
-        .bind(trigger.subject.key())
-        .bind(generation)
-        .execute(&mut *conn)
-        .await?;
+        let of = Some(&delivery.id);
+        bump(conn, trigger, delivery.received_at, urgency, of).await?;
     }
     Ok(accepted)
 }
@@ -124,19 +114,13 @@ pub(super) async fn enqueue(
     trigger: &Trigger,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    bump(conn, trigger, now, Urgency::InTurn).await?;
+    bump(conn, trigger, now, Urgency::InTurn, None).await?;
     Ok(())
 }
 
-/// Raises the subject's wanted generation and returns it.
-async fn bump(
-    conn: &mut AnyConnection,
-    trigger: &Trigger,
-    now: Timestamp,
-    urgency: Urgency,
-) -> Result<i64, StoreError> {
-    let key = trigger.subject.key();
-    let (generation,): (i64,) = sqlx::query_as(
+/// The first step of [`bump`].
+macro_rules! raise {
+    () => {
         "INSERT INTO subject (key, body, installation, wanted, done, deep_at, queued_at, again_at,
                               claimed, claims, attempts, next_attempt, lease_until)
          VALUES ($1, $2, $3, 1, 0, $4, $5, $5, 0, 0, 0, 0, 0)
@@ -149,28 +133,92 @@ async fn bump(
              again_at = CASE WHEN subject.claimed = subject.wanted THEN $5 ELSE subject.again_at END,
              attempts = CASE WHEN $6 = 1 THEN 0 ELSE subject.attempts END,
              next_attempt = CASE WHEN $6 = 1 THEN 0 ELSE subject.next_attempt END
-         RETURNING wanted",
-    )
+         RETURNING wanted"
+    };
+}
+
+/// Raises the subject's wanted generation and returns it. With a delivery it is noted that this one waits for it.
+async fn bump(
+    conn: &mut AnyConnection,
+    trigger: &Trigger,
+    now: Timestamp,
+    urgency: Urgency,
+    delivery: Option<&DeliveryId>,
+) -> Result<i64, StoreError> {
+    let key = trigger.subject.key();
+    let dialect = Dialect::of(conn);
+    let head = trigger.announces_head.as_ref().map(Sha::as_str);
+    let delivery = delivery.map(DeliveryId::as_str);
+    let mut raised = sqlx::query_as(match dialect {
+        // With what follows in the same text: one way to the connection's thread and back.
+        Dialect::Sqlite => concat!(
+            raise!(),
+            "; INSERT INTO announcement (subject_key, generation, head, at)
+             SELECT key, wanted, $7, $5 FROM subject WHERE key = $1 AND $7 IS NOT NULL;
+             INSERT INTO delivery_subject (delivery_id, subject_key, generation, status)
+             SELECT $8, key, wanted, 'waiting' FROM subject WHERE key = $1 AND $8 IS NOT NULL
+             ON CONFLICT (delivery_id, subject_key)
+             DO UPDATE SET generation = excluded.generation, status = 'waiting'"
+        ),
+        Dialect::Postgres => raise!(),
+    })
     .bind(key.as_str())
     .bind(to_json("a subject", &trigger.subject)?)
     .bind(super::signed(trigger.subject.installation().0))
     .bind(i64::from(trigger.deep))
     .bind(now.millis())
-    .bind(i64::from(urgency == Urgency::AtOnce))
-    .fetch_one(&mut *conn)
-    .await?;
-    if let Some(head) = &trigger.announces_head {
+    .bind(i64::from(urgency == Urgency::AtOnce));
+    if dialect == Dialect::Sqlite {
+        raised = raised.bind(head).bind(delivery);
+    }
+    // All rows: after the first one the rest of the text would not be carried out.
+    let rows: Vec<(i64,)> = raised.fetch_all(&mut *conn).await?;
+    let Some((generation,)) = rows.first().copied() else {
+        return Err(StoreError::unreadable(
+            "a subject's row",
+            "nothing came back",
+        ));
+    };
+    if dialect == Dialect::Postgres {
+        note_who_waits(conn, &key, generation, now, head, delivery).await?;
+    }
+    Ok(generation)
+}
+
+/// The head that was announced with a generation, and the delivery that waits for it.
+async fn note_who_waits(
+    conn: &mut AnyConnection,
+    key: &str,
+    generation: i64,
+    now: Timestamp,
+    head: Option<&str>,
+    delivery: Option<&str>,
+) -> Result<(), StoreError> {
+    if let Some(head) = head {
         sqlx::query(
             "INSERT INTO announcement (subject_key, generation, head, at) VALUES ($1, $2, $3, $4)",
         )
-        .bind(key.as_str())
+        .bind(key)
         .bind(generation)
-        .bind(head.as_str())
+        .bind(head)
         .bind(now.millis())
         .execute(&mut *conn)
         .await?;
     }
-    Ok(generation)
+    if let Some(delivery) = delivery {
+        sqlx::query(
+            "INSERT INTO delivery_subject (delivery_id, subject_key, generation, status)
+             VALUES ($1, $2, $3, 'waiting')
+             ON CONFLICT (delivery_id, subject_key)
+             DO UPDATE SET generation = excluded.generation, status = 'waiting'",
+        )
+        .bind(delivery)
+        .bind(key)
+        .bind(generation)
+        .execute(&mut *conn)
+        .await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn revive(
@@ -203,7 +251,7 @@ async fn again(
         deep: true,
         announces_head: None,
     };
-    let generation = bump(conn, &trigger, now, Urgency::AtOnce).await?;
+    let generation = bump(conn, &trigger, now, Urgency::AtOnce, None).await?;
     sqlx::query(
         "UPDATE delivery_subject SET status = 'waiting', generation = $2
          WHERE subject_key = $1 AND status = 'dead'",

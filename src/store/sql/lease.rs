@@ -52,7 +52,7 @@ impl Fence {
 }
 
 /// A subject's row as claimed.
-type ClaimedRow = (String, String, i64, i64, i64, i64, String);
+type ClaimedRow = (String, String, i64, i64, i64, i64, String, i64);
 
 pub(super) async fn claim(
     conn: &mut AnyConnection,
@@ -60,21 +60,10 @@ pub(super) async fn claim(
     now: Timestamp,
     lease: Duration,
 ) -> Result<Option<Claim>, StoreError> {
-    while let Some(row) = take(conn, worker, now, lease).await? {
-        let key = row.0.clone();
-        match load(conn, row).await {
-            Ok(claim) => return Ok(Some(claim)),
-            Err(error @ StoreError::Unreadable { .. }) => {
-                tracing::error!(subject = key, %error, "subject set aside");
-                set_aside(conn, &key, now.plus(SET_ASIDE), &error.to_string()).await?;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(None)
+    Ok(claim_several(conn, worker, now, lease, 1).await?.pop())
 }
 
-/// As many as are due, up to `most`, in one transaction.
+/// As many as are due, up to `most`, in one transaction, in the order in which they came.
 pub(super) async fn claim_several(
     conn: &mut AnyConnection,
     worker: &str,
@@ -84,17 +73,28 @@ pub(super) async fn claim_several(
 ) -> Result<Vec<Claim>, StoreError> {
     let mut claims = Vec::new();
     while claims.len() < most {
-        match claim(conn, worker, now, lease).await? {
-            Some(claim) => claims.push(claim),
-            None => break,
+        let rows = take(conn, worker, now, lease, most - claims.len()).await?;
+        if rows.is_empty() {
+            break;
+        }
+        for row in rows {
+            let key = row.0.clone();
+            match load(conn, row).await {
+                Ok(claim) => claims.push(claim),
+                Err(error @ StoreError::Unreadable { .. }) => {
+                    tracing::error!(subject = key, %error, "subject set aside");
+                    set_aside(conn, &key, now.plus(SET_ASIDE), &error.to_string()).await?;
+                }
+                Err(error) => return Err(error),
+            }
         }
     }
     Ok(claims)
 }
 
-/// The claim's text, with what follows the choice of the row.
+/// The claim's text, with what follows the choice of the rows.
 macro_rules! take {
-    ($lock:literal) => {
+    ($choice:literal) => {
         concat!(
             "UPDATE subject SET
                  claims = claims + 1,
@@ -102,44 +102,52 @@ macro_rules! take {
                  lease_until = $2,
                  claimed = wanted,
                  attempts = attempts + 1
-             WHERE key = (
+             WHERE key IN (
                  SELECT key FROM subject AS s
                  WHERE wanted > done AND next_attempt <= $3 AND (lease IS NULL OR lease_until <= $3)
                    AND (s.key LIKE 'installation/%'
                         OR NOT EXISTS (SELECT 1 FROM installation AS i
                                        WHERE i.id = s.installation AND i.status <> 'active'))
-                 ORDER BY queued_at, key LIMIT 1",
-            $lock,
-            ") RETURNING key, body, wanted, done, deep_at, attempts, lease"
+                 ORDER BY queued_at, key LIMIT ",
+            $choice,
+            ") RETURNING key, body, wanted, done, deep_at, attempts, lease, queued_at"
         )
     };
 }
 
-/// Takes the lease. An installation itself is worked on whatever its state: its end is put into the log.
+/// Takes leases. An installation itself is worked on whatever its state: its end is put into the log.
 ///
 /// One row a subject (its primary key) is the first guard against two workers, the condition on the lease the second.
 /// SQLite has one writer; with PostgreSQL the row is locked as it is chosen, its condition read again on its newest
-/// version, and rows that others are choosing are passed over.
+/// version, and rows that others are choosing are passed over. There one is taken at a time, since a choice of several
+/// may be made more than once; with SQLite as many as are due up to `most`, so that what is being worked on, which
+/// stands first, is passed over once for all.
 async fn take(
     conn: &mut AnyConnection,
     worker: &str,
     now: Timestamp,
     lease: Duration,
-) -> Result<Option<ClaimedRow>, StoreError> {
-    let text = match Dialect::of(conn) {
-        Dialect::Sqlite => take!(""),
-        Dialect::Postgres => take!(" FOR UPDATE OF s SKIP LOCKED"),
-    };
-    Ok(sqlx::query_as(text)
-        .bind(worker)
-        .bind(now.plus(lease).millis())
-        .bind(now.millis())
-        .fetch_optional(&mut *conn)
-        .await?)
+    most: usize,
+) -> Result<Vec<ClaimedRow>, StoreError> {
+    let dialect = Dialect::of(conn);
+    let mut taken = sqlx::query_as(match dialect {
+        Dialect::Sqlite => take!("$4"),
+        Dialect::Postgres => take!("1 FOR UPDATE OF s SKIP LOCKED"),
+    })
+    .bind(worker)
+    .bind(now.plus(lease).millis())
+    .bind(now.millis());
+    if dialect == Dialect::Sqlite {
+        taken = taken.bind(i64::try_from(most).unwrap_or(i64::MAX));
+    }
+    let mut rows: Vec<ClaimedRow> = taken.fetch_all(&mut *conn).await?;
+    // They come back in no order.
+    rows.sort_by(|a, b| (a.7, &a.0).cmp(&(b.7, &b.0)));
+    Ok(rows)
 }
 
 async fn load(conn: &mut AnyConnection, row: ClaimedRow) -> Result<Claim, StoreError> {
-    let (key, body, wanted, done, deep_at, attempts, lease) = row;
+    let (key, body, wanted, done, deep_at, attempts, lease, _) = row;
     let subject: Subject = from_json("a subject", &body)?;
     let kept = Kept::read(conn, &key, &subject).await?;
     Ok(Claim {
@@ -250,46 +258,51 @@ pub(super) async fn renew(
     fence.held(renewed.rows_affected())
 }
 
+/// Ends the work on a generation, under the lease.
+macro_rules! end {
+    () => {
+        "UPDATE subject SET done = $3, claimed = 0, attempts = 0, next_attempt = 0, error = NULL,
+                            lease = NULL, lease_until = 0, queued_at = again_at
+         WHERE key = $1 AND lease = $2 RETURNING wanted"
+    };
+}
+
 /// Returns whether the subject has newer wishes.
 pub(super) async fn finish(
     conn: &mut AnyConnection,
     fence: &Fence,
     finish: &Finish,
 ) -> Result<bool, StoreError> {
-    let wanted: Option<(i64,)> = sqlx::query_as(
-        "UPDATE subject SET done = $3, claimed = 0, attempts = 0, next_attempt = 0, error = NULL,
-                            lease = NULL, lease_until = 0, queued_at = again_at
-         WHERE key = $1 AND lease = $2 RETURNING wanted",
-    )
-    .bind(fence.key.as_str())
-    .bind(fence.lease.as_str())
-    .bind(fence.generation)
-    .fetch_optional(&mut *conn)
-    .await?;
-    fence.held(u64::from(wanted.is_some()))?;
+    let ended = match Dialect::of(conn) {
+        // With what follows in the same text: one way to the connection's thread and back.
+        Dialect::Sqlite => concat!(
+            end!(),
+            "; UPDATE delivery_subject SET status = 'done'
+             WHERE subject_key = $1 AND generation <= $3 AND status <> 'done';
+             DELETE FROM announcement WHERE subject_key = $1 AND generation <= $3;
+             DELETE FROM dead_letter WHERE subject_key = $1;
+             DELETE FROM plan_effect WHERE subject_key = $1;
+             DELETE FROM plan WHERE subject_key = $1"
+        ),
+        Dialect::Postgres => end!(),
+    };
+    // All rows: after the first one the rest of the text would not be carried out.
+    let wanted: Vec<(i64,)> = sqlx::query_as(ended)
+        .bind(fence.key.as_str())
+        .bind(fence.lease.as_str())
+        .bind(fence.generation)
+        .fetch_all(&mut *conn)
+        .await?;
+    fence.held(wanted.len() as u64)?;
     keep(conn, finish).await?;
-    clear(conn, fence).await?;
-    Ok(wanted.is_some_and(|(wanted,)| wanted > fence.generation))
+    if Dialect::of(conn) == Dialect::Postgres {
+        clear(conn, fence).await?;
+    }
+    Ok(wanted.iter().any(|(wanted,)| *wanted > fence.generation))
 }
 
 /// Nothing waits for this generation any more.
 async fn clear(conn: &mut AnyConnection, fence: &Fence) -> Result<(), StoreError> {
-    if Dialect::of(conn) == Dialect::Sqlite {
-        // Several statements in one text, with the same arguments: one way to the connection's thread and back.
-        sqlx::query(
-            "UPDATE delivery_subject SET status = 'done'
-             WHERE subject_key = $1 AND generation <= $2 AND status <> 'done';
-             DELETE FROM announcement WHERE subject_key = $1 AND generation <= $2;
-             DELETE FROM dead_letter WHERE subject_key = $1;
-             DELETE FROM plan_effect WHERE subject_key = $1;
-             DELETE FROM plan WHERE subject_key = $1",
-        )
-        .bind(fence.key.as_str())
-        .bind(fence.generation)
-        .execute(&mut *conn)
-        .await?;
-        return Ok(());
-    }
     settle_deliveries(conn, fence, "done").await?;
     sqlx::query("DELETE FROM announcement WHERE subject_key = $1 AND generation <= $2")
         .bind(fence.key.as_str())

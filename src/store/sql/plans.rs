@@ -10,28 +10,24 @@ pub(super) async fn save(
     fence: &Fence,
     plan: &NewPlan,
 ) -> Result<(), StoreError> {
-    replace(conn, fence, plan).await?;
-    for (index, effect) in (0_i64..).zip(&plan.effects) {
-        sqlx::query(
-            "INSERT INTO plan_effect (subject_key, idx, effect, status) VALUES ($1, $2, $3, 'planned')",
-        )
-        .bind(fence.key.as_str())
-        .bind(index)
-        .bind(to_json("an effect", effect)?)
-        .execute(&mut *conn)
-        .await?;
-    }
+    let effects = plan
+        .effects
+        .iter()
+        .map(|effect| to_json("an effect", effect));
+    let effects: Vec<String> = effects.collect::<Result<_, _>>()?;
+    replace(conn, fence, plan, &effects).await?;
     if let Some(decision) = &plan.decision {
         decisions::save(conn, decision).await?;
     }
     Ok(())
 }
 
-/// Puts the plan's own row in place of an earlier one, under the lease.
+/// Puts the plan and its effects in place of an earlier one, under the lease.
 async fn replace(
     conn: &mut AnyConnection,
     fence: &Fence,
     plan: &NewPlan,
+    effects: &[String],
 ) -> Result<(), StoreError> {
     let entries = to_json("audit entries", &plan.entries)?;
     let state_after = to_json("a pull request's state", &plan.state_after)?;
@@ -43,7 +39,9 @@ async fn replace(
              DELETE FROM plan_effect WHERE subject_key = $1;
              DELETE FROM plan WHERE subject_key = $1;
              INSERT INTO plan (subject_key, generation, decision_id, entries, state_after)
-             VALUES ($1, $2, $3, $4, $5)",
+             VALUES ($1, $2, $3, $4, $5);
+             INSERT INTO plan_effect (subject_key, idx, effect, status)
+             SELECT $1, key, value, 'planned' FROM json_each($7)",
         )
         .bind(fence.key.as_str())
         .bind(fence.generation)
@@ -51,6 +49,7 @@ async fn replace(
         .bind(entries)
         .bind(state_after)
         .bind(fence.lease.as_str())
+        .bind(to_json("effects", &effects)?)
         .fetch_all(&mut *conn)
         .await?;
         return fence.held(held.len() as u64);
@@ -68,6 +67,16 @@ async fn replace(
     .bind(state_after)
     .execute(&mut *conn)
     .await?;
+    for (index, effect) in (0_i64..).zip(effects) {
+        sqlx::query(
+            "INSERT INTO plan_effect (subject_key, idx, effect, status) VALUES ($1, $2, $3, 'planned')",
+        )
+        .bind(fence.key.as_str())
+        .bind(index)
+        .bind(effect.as_str())
+        .execute(&mut *conn)
+        .await?;
+    }
     Ok(())
 }
 
@@ -237,16 +246,18 @@ pub(super) async fn effect_started(
     fence: &Fence,
     index: usize,
 ) -> Result<(), StoreError> {
-    fence.hold(conn).await?;
+    hold_if_shared(conn, fence).await?;
     let marked = sqlx::query(
         "UPDATE plan_effect SET status = CASE WHEN status = 'done' THEN 'done' ELSE 'started' END
-         WHERE subject_key = $1 AND idx = $2",
+         WHERE subject_key = $1 AND idx = $2
+           AND EXISTS (SELECT 1 FROM subject WHERE key = $1 AND lease = $3)",
     )
     .bind(fence.key.as_str())
     .bind(i64::try_from(index).unwrap_or(i64::MAX))
+    .bind(fence.lease.as_str())
     .execute(&mut *conn)
     .await?;
-    found(marked.rows_affected(), fence, index)
+    found(conn, marked.rows_affected(), fence, index).await
 }
 
 pub(super) async fn effect_done(
@@ -255,24 +266,42 @@ pub(super) async fn effect_done(
     index: usize,
     outcome: &Outcome,
 ) -> Result<(), StoreError> {
-    fence.hold(conn).await?;
+    hold_if_shared(conn, fence).await?;
     let marked = sqlx::query(
-        "UPDATE plan_effect SET status = 'done', outcome = $3 WHERE subject_key = $1 AND idx = $2",
+        "UPDATE plan_effect SET status = 'done', outcome = $4
+         WHERE subject_key = $1 AND idx = $2
+           AND EXISTS (SELECT 1 FROM subject WHERE key = $1 AND lease = $3)",
     )
     .bind(fence.key.as_str())
     .bind(i64::try_from(index).unwrap_or(i64::MAX))
+    .bind(fence.lease.as_str())
     .bind(to_json("an outcome", outcome)?)
     .execute(&mut *conn)
     .await?;
-    found(marked.rows_affected(), fence, index)
+    found(conn, marked.rows_affected(), fence, index).await
 }
 
-fn found(rows: u64, fence: &Fence, index: usize) -> Result<(), StoreError> {
-    if rows == 1 {
-        Ok(())
-    } else {
-        Err(StoreError::Missing {
-            what: format!("effect {index} in the plan of `{}`", fence.key),
-        })
+/// Where others write at the same time the subject's row is locked first. SQLite has one writer: the condition on the
+/// lease that stands in the statement itself is enough.
+async fn hold_if_shared(conn: &mut AnyConnection, fence: &Fence) -> Result<(), StoreError> {
+    match Dialect::of(conn) {
+        Dialect::Postgres => fence.hold(conn).await,
+        Dialect::Sqlite => Ok(()),
     }
+}
+
+/// When nothing was marked, the lease is lost or there is no such effect.
+async fn found(
+    conn: &mut AnyConnection,
+    rows: u64,
+    fence: &Fence,
+    index: usize,
+) -> Result<(), StoreError> {
+    if rows == 1 {
+        return Ok(());
+    }
+    fence.hold(conn).await?;
+    Err(StoreError::Missing {
+        what: format!("effect {index} in the plan of `{}`", fence.key),
+    })
 }

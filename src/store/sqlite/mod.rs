@@ -180,7 +180,7 @@ impl Backend for Sqlite {
     async fn write_lightly<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Clone + Send + 'static,
     {
         self.writer.write(Durability::Later, work).await
     }

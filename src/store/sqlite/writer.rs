@@ -3,7 +3,7 @@
 //! The connection commits without a sync of its own; the log is synced on a thread beside it, while the next jobs are
 //! already carried out. INVARIANT: a job is answered only after the commit of its batch and, unless it is a
 //! [`Durability::Later`] one, after a sync of the log that began after that commit; a job that failed leaves nothing behind
-//! and does not spoil the others of its batch.
+//! and does not spoil the others of its batch: then the batch is undone and done again, each job with a way back of its own.
 
 use super::sync::Syncer;
 use super::{Doing, Opener, StoreError};
@@ -71,11 +71,11 @@ impl Writer {
     pub(super) async fn write<T, F>(&self, durability: Durability, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Clone + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let job = Pending {
-            work: Some(work),
+            work,
             result: None,
             durability,
             reply,
@@ -99,7 +99,7 @@ impl Writer {
 
 /// Work with a place for its result until the commit.
 pub(super) trait Job: Send {
-    /// Does the work; says whether it succeeded.
+    /// Does the work, perhaps once more after it was undone; says whether it succeeded.
     fn run<'c>(
         &'c mut self,
         conn: &'c mut AnyConnection,
@@ -113,7 +113,7 @@ pub(super) trait Job: Send {
 }
 
 struct Pending<T, F> {
-    work: Option<F>,
+    work: F,
     result: Option<Result<T, StoreError>>,
     durability: Durability,
     reply: oneshot::Sender<Result<T, StoreError>>,
@@ -122,16 +122,14 @@ struct Pending<T, F> {
 impl<T, F> Job for Pending<T, F>
 where
     T: Send + 'static,
-    F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Send + 'static,
+    F: for<'c> FnOnce(&'c mut AnyConnection) -> Doing<'c, T> + Clone + Send + 'static,
 {
     fn run<'c>(
         &'c mut self,
         conn: &'c mut AnyConnection,
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'c>> {
         Box::pin(async move {
-            if let Some(work) = self.work.take() {
-                self.result = Some(work(conn).await);
-            }
+            self.result = Some(self.work.clone()(conn).await);
             matches!(self.result, Some(Ok(_)))
         })
     }
@@ -233,22 +231,43 @@ impl Task {
             self.syncer.forget_failure();
         }
         // IMMEDIATE: the write lock now, not at the first write, where it could fail half way.
-        run(conn, "BEGIN IMMEDIATE; SAVEPOINT job").await?;
-        let last = batch.len().saturating_sub(1);
-        for (index, job) in batch.iter_mut().enumerate() {
-            if !job.run(conn).await {
-                run(conn, "ROLLBACK TO job").await?;
-            }
-            if index < last {
-                run(conn, "RELEASE job; SAVEPOINT job").await?;
-            }
+        run(conn, "BEGIN IMMEDIATE").await?;
+        if !all(conn, batch).await {
+            run(conn, "ROLLBACK; BEGIN IMMEDIATE").await?;
+            one_by_one(conn, batch).await?;
         }
-        run(conn, "RELEASE job; COMMIT").await
+        run(conn, "COMMIT").await
     }
 }
 
+/// Does all jobs, up to the first that fails; says whether all succeeded.
+async fn all(conn: &mut AnyConnection, batch: &mut [Box<dyn Job>]) -> bool {
+    for job in batch {
+        if !job.run(conn).await {
+            return false;
+        }
+    }
+    true
+}
+
+/// Does each job so that it can be undone alone. That costs a way to the connection's thread for each, which is why
+/// it is not done at once: a job hardly ever fails.
+async fn one_by_one(
+    conn: &mut AnyConnection,
+    batch: &mut [Box<dyn Job>],
+) -> Result<(), StoreError> {
+    for job in batch {
+        run(conn, "SAVEPOINT job").await?;
+        if !job.run(conn).await {
+            run(conn, "ROLLBACK TO job").await?;
+        }
+        run(conn, "RELEASE job").await?;
+    }
+    Ok(())
+}
+
 async fn run(conn: &mut AnyConnection, text: &'static str) -> Result<(), StoreError> {
-    // Prepared once and kept: these four run for every write.
+    // Prepared once and kept: these run for every write.
     sqlx::query(text).execute(&mut *conn).await?;
     Ok(())
 }
