@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use serde::{Serialize, de::DeserializeOwned};
+use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, Read, Write};
 
@@ -15,6 +16,15 @@ use std::io::{self, Read, Write};
 pub const MAX_KEPT: usize = 8 * 1024 * 1024;
 /// Bytes that one document may unfold to; as many as `classify --facts` reads.
 pub const MAX_PLAIN: u64 = 256 * 1024 * 1024;
+
+thread_local! {
+    /// Its tables are many times as large as most documents: a thread makes them once.
+    static ENCODER: RefCell<ZlibEncoder<Bounded>> = RefCell::new(new_encoder());
+}
+
+fn new_encoder() -> ZlibEncoder<Bounded> {
+    ZlibEncoder::new(Bounded::default(), Compression::fast())
+}
 
 /// One JSON document, compressed. [`Document::read`] is dear for large ones: not for an async thread.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,15 +36,20 @@ impl Document {
     /// # Errors
     /// [`StoreError::Unreadable`]: the value cannot be written as JSON.
     pub fn of<T: Serialize>(what: &'static str, value: &T) -> Result<Self, StoreError> {
-        let mut encoder = ZlibEncoder::new(Bounded(Vec::new()), Compression::fast());
-        let written = serde_json::to_writer(io::BufWriter::new(&mut encoder), value)
-            .map_err(io::Error::from)
-            .and_then(|()| encoder.finish());
-        match written {
-            Ok(Bounded(bytes)) => Ok(Self(Some(bytes))),
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(Self(None)),
-            Err(error) => Err(StoreError::unreadable(what, error)),
-        }
+        ENCODER.with_borrow_mut(|encoder| {
+            let written = serde_json::to_writer(io::BufWriter::new(&mut *encoder), value)
+                .map_err(io::Error::from)
+                .and_then(|()| encoder.reset(Bounded::default()));
+            if written.is_err() {
+                // What it still holds would go into the next document.
+                *encoder = new_encoder();
+            }
+            match written {
+                Ok(Bounded(bytes)) => Ok(Self(Some(bytes))),
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(Self(None)),
+                Err(error) => Err(StoreError::unreadable(what, error)),
+            }
+        })
     }
 
     pub(in crate::store) fn kept(bytes: Option<Vec<u8>>) -> Self {
@@ -88,6 +103,7 @@ impl fmt::Debug for Document {
 }
 
 /// Takes up to [`MAX_KEPT`] bytes.
+#[derive(Default)]
 struct Bounded(Vec<u8>);
 
 impl Write for Bounded {
@@ -117,6 +133,16 @@ mod tests {
     }
 
     #[test]
+    fn a_document_holds_nothing_of_the_one_before() {
+        let mut before = Vec::new();
+        for value in ["a", "bb", "a"] {
+            let document = Document::of("a text", &value).expect("fits");
+            before.push(document.bytes().expect("kept").to_vec());
+        }
+        assert_eq!(before.first(), before.last());
+    }
+
+    #[test]
     fn what_is_too_large_is_left_out_and_says_so() {
         // Numbers of a multiplicative generator: nothing to compress.
         let noise: Vec<u64> = (1..1_000_000_u64)
@@ -125,6 +151,9 @@ mod tests {
         let document = Document::of("noise", &noise).expect("no error");
         assert!(!document.is_kept());
         assert_eq!(document.read::<Vec<u64>>("noise").expect("no error"), None);
+        let next = Document::of("a text", &"x").expect("fits");
+        let back: Option<String> = next.read("a text").expect("whole");
+        assert_eq!(back.as_deref(), Some("x"));
     }
 
     #[test]

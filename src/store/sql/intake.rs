@@ -254,7 +254,7 @@ async fn again(
     let generation = bump(conn, &trigger, now, Urgency::AtOnce, None).await?;
     sqlx::query(
         "UPDATE delivery_subject SET status = 'waiting', generation = $2
-         WHERE subject_key = $1 AND status = 'dead'",
+         WHERE subject_key = $1 AND status = 'dead' AND status <> 'done'",
     )
     .bind(key.as_str())
     .bind(generation)
@@ -318,7 +318,7 @@ pub(super) async fn drop_dead(conn: &mut AnyConnection, id: &str) -> Result<(), 
         return Err(no_letter(id));
     }
     sqlx::query(
-        "UPDATE delivery_subject SET status = 'done' WHERE subject_key = $1 AND status = 'dead'",
+        "UPDATE delivery_subject SET status = 'done' WHERE subject_key = $1 AND status = 'dead' AND status <> 'done'",
     )
     .bind(id)
     .execute(&mut *conn)

@@ -192,13 +192,14 @@ impl Kept {
             | Subject::MergeGroup { .. }
             | Subject::Commit { .. } => (0, 0),
         };
+        // `status <> 'done'` says nothing new; it is the condition of the index, which SQLite does not see otherwise.
         let rows: Vec<(String, String, i64)> = sqlx::query_as(
             "SELECT 'announced', head, at FROM
                  (SELECT head, at, generation FROM announcement WHERE subject_key = $1
                   ORDER BY generation DESC LIMIT 100) AS a
              UNION ALL SELECT 'delivery', delivery_id, generation FROM
                  (SELECT delivery_id, generation FROM delivery_subject
-                  WHERE subject_key = $1 AND status = 'waiting'
+                  WHERE subject_key = $1 AND status = 'waiting' AND status <> 'done'
                   ORDER BY generation DESC LIMIT 100) AS d
              UNION ALL SELECT 'state', state, 0 FROM pull_state WHERE repo_id = $2 AND number = $3
              UNION ALL SELECT 'plan', subject_key, 0 FROM plan WHERE subject_key = $1",

@@ -53,7 +53,7 @@ pub(super) async fn dead_letters(conn: &mut AnyConnection) -> Result<Vec<DeadLet
     let mut letters = Vec::with_capacity(rows.len());
     for (id, body, reason, attempts, at) in rows {
         let deliveries: Vec<(String,)> = sqlx::query_as(
-            "SELECT delivery_id FROM delivery_subject WHERE subject_key = $1 AND status = 'dead'
+            "SELECT delivery_id FROM delivery_subject WHERE subject_key = $1 AND status = 'dead' AND status <> 'done'
              ORDER BY generation DESC LIMIT 100",
         )
         .bind(id.as_str())
