@@ -3,7 +3,9 @@
 //! INVARIANT: every write goes through [`Fence`], whose token is given out once for each claim of a subject:
 //! with a lost lease nothing changes.
 
-use super::{Dialect, from_json, intake::delivery_ids, parsed, plans, pulls, storable, unsigned};
+use super::{
+    Dialect, from_json, intake::delivery_ids, parsed, plans, pulls, storable, to_json, unsigned,
+};
 use crate::domain::{PullState, Sha, Subject, Timestamp};
 use crate::store::{Claim, Finish, StoreError};
 use sqlx::AnyConnection;
@@ -274,30 +276,59 @@ pub(super) async fn finish(
     fence: &Fence,
     finish: &Finish,
 ) -> Result<bool, StoreError> {
-    let ended = match Dialect::of(conn) {
-        // With what follows in the same text: one way to the connection's thread and back.
-        Dialect::Sqlite => concat!(
-            end!(),
-            "; UPDATE delivery_subject SET status = 'done'
-             WHERE subject_key = $1 AND generation <= $3 AND status <> 'done';
-             DELETE FROM announcement WHERE subject_key = $1 AND generation <= $3;
-             DELETE FROM dead_letter WHERE subject_key = $1;
-             DELETE FROM plan_effect WHERE subject_key = $1;
-             DELETE FROM plan WHERE subject_key = $1"
-        ),
-        Dialect::Postgres => end!(),
-    };
-    // All rows: after the first one the rest of the text would not be carried out.
-    let wanted: Vec<(i64,)> = sqlx::query_as(ended)
+    if Dialect::of(conn) == Dialect::Sqlite {
+        return finish_at_once(conn, fence, finish).await;
+    }
+    let wanted: Option<(i64,)> = sqlx::query_as(end!())
         .bind(fence.key.as_str())
         .bind(fence.lease.as_str())
         .bind(fence.generation)
-        .fetch_all(&mut *conn)
+        .fetch_optional(&mut *conn)
         .await?;
-    fence.held(wanted.len() as u64)?;
+    fence.held(u64::from(wanted.is_some()))?;
     keep(conn, finish).await?;
-    if Dialect::of(conn) == Dialect::Postgres {
-        clear(conn, fence).await?;
+    clear(conn, fence).await?;
+    Ok(wanted.is_some_and(|(wanted,)| wanted > fence.generation))
+}
+
+/// The same in one text: one way to the connection's thread and back. With a lost lease all of it is undone by whoever
+/// began the transaction.
+async fn finish_at_once(
+    conn: &mut AnyConnection,
+    fence: &Fence,
+    finish: &Finish,
+) -> Result<bool, StoreError> {
+    let state = finish.state.as_ref().map(pulls::row).transpose()?;
+    // All rows: after the first one the rest of the text would not be carried out.
+    let wanted: Vec<(i64,)> = sqlx::query_as(concat!(
+        end!(),
+        "; UPDATE delivery_subject SET status = 'done'
+         WHERE subject_key = $1 AND generation <= $3 AND status <> 'done';
+         DELETE FROM announcement WHERE subject_key = $1 AND generation <= $3;
+         DELETE FROM dead_letter WHERE subject_key = $1;
+         DELETE FROM plan_effect WHERE subject_key = $1;
+         DELETE FROM plan WHERE subject_key = $1;
+         INSERT INTO pull_state (repo_id, number, head_sha, issue_open, state)
+         SELECT $4, $5, $6, $7, $8 WHERE $8 IS NOT NULL
+         ON CONFLICT (repo_id, number) DO UPDATE SET
+             head_sha = excluded.head_sha, issue_open = excluded.issue_open, state = excluded.state;
+         INSERT INTO counter (name, value) SELECT value, 1 FROM json_each($9) WHERE value IS NOT NULL
+         ON CONFLICT (name) DO UPDATE SET value = counter.value + 1"
+    ))
+    .bind(fence.key.as_str())
+    .bind(fence.lease.as_str())
+    .bind(fence.generation)
+    .bind(state.as_ref().map(|row| row.repo))
+    .bind(state.as_ref().map(|row| row.number))
+    .bind(state.as_ref().map(|row| row.head.as_str()))
+    .bind(state.as_ref().map(|row| row.issue_open))
+    .bind(state.as_ref().map(|row| row.state.as_str()))
+    .bind(to_json("counters", &finish.count)?)
+    .fetch_all(&mut *conn)
+    .await?;
+    fence.held(wanted.len() as u64)?;
+    if let Some(state) = &finish.state {
+        pulls::save_links(conn, state).await?;
     }
     Ok(wanted.iter().any(|(wanted,)| *wanted > fence.generation))
 }

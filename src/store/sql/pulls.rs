@@ -7,22 +7,48 @@ use sqlx::AnyConnection;
 
 const STATE: &str = "a pull request's state";
 
+/// A state as its row.
+pub(super) struct StateRow {
+    pub(super) repo: i64,
+    pub(super) number: i64,
+    pub(super) head: String,
+    pub(super) issue_open: i64,
+    pub(super) state: String,
+}
+
+pub(super) fn row(state: &PullState) -> Result<StateRow, StoreError> {
+    Ok(StateRow {
+        repo: signed(state.repo.id.0),
+        number: signed(state.number.0),
+        head: state.head_sha.as_str().to_owned(),
+        issue_open: i64::from(state.issue.is_some() || state.inbox.ballot.is_some()),
+        state: to_json(STATE, state)?,
+    })
+}
+
 pub(super) async fn save(conn: &mut AnyConnection, state: &PullState) -> Result<(), StoreError> {
+    let row = row(state)?;
     sqlx::query(
         "INSERT INTO pull_state (repo_id, number, head_sha, issue_open, state)
          VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (repo_id, number) DO UPDATE SET
              head_sha = excluded.head_sha, issue_open = excluded.issue_open, state = excluded.state",
     )
-    .bind(signed(state.repo.id.0))
-    .bind(signed(state.number.0))
-    .bind(state.head_sha.as_str())
-    .bind(i64::from(
-        state.issue.is_some() || state.inbox.ballot.is_some(),
-    ))
-    .bind(to_json(STATE, state)?)
+    .bind(row.repo)
+    .bind(row.number)
+    .bind(row.head)
+    .bind(row.issue_open)
+    .bind(row.state)
     .execute(&mut *conn)
     .await?;
+    save_links(conn, state).await
+}
+
+/// By what else a pull request is found: its Issue, the commit that its merge made.
+pub(super) async fn save_links(
+    conn: &mut AnyConnection,
+    state: &PullState,
+) -> Result<(), StoreError> {
     if let Some(issue) = &state.issue {
         sqlx::query(
             "INSERT INTO issue_pull (issue_repo_id, issue_number, pull_repo_id, pull_number)
